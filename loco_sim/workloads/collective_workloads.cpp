@@ -51,7 +51,7 @@ collectives::Schedule schedule_of(Collective what, const Params& params, std::ui
   const auto size = static_cast<std::uint64_t>(params.get("size")) / params.count("channels");
   const auto chunk = static_cast<std::uint64_t>(params.get("chunk"));
   const std::uint64_t chunks = chunk == 0 ? std::min(kChunks, size / kWord) : (size + chunk - 1) / chunk;
-  return make_schedule(what, algorithm_of(what, params), nodes, static_cast<std::uint32_t>(chunks));
+  return collectives::make_schedule(what, algorithm_of(what, params), nodes, static_cast<std::uint32_t>(chunks));
 }
 
 BusBandwidth bus_of(Collective what, std::uint64_t bytes, std::uint64_t n) {
@@ -73,14 +73,14 @@ template <Collective what>
 void start(const Setup& setup, std::string name) {
   const Params& params = setup.params;
   setup.results.bus = bus_of(what, static_cast<std::uint64_t>(params.get("size")), setup.cluster.config().nodes);
-  start_collective(setup, {.what = what,
-                           .schedule = schedule_of(what, params, setup.cluster.config().nodes),
-                           .name = std::move(name),
-                           .size = static_cast<std::uint64_t>(params.get("size")),
-                           .channels = params.count("channels"),
-                           .iterations = params.count("iterations"),
-                           .warmup = params.count("warmup"),
-                           .reduce_rate = {static_cast<std::uint64_t>(params.get("reduce_rate"))}});
+  collectives::start_collective(setup, {.what = what,
+                                        .schedule = schedule_of(what, params, setup.cluster.config().nodes),
+                                        .name = std::move(name),
+                                        .size = static_cast<std::uint64_t>(params.get("size")),
+                                        .channels = params.count("channels"),
+                                        .iterations = params.count("iterations"),
+                                        .warmup = params.count("warmup"),
+                                        .reduce_rate = {static_cast<std::uint64_t>(params.get("reduce_rate"))}});
 }
 
 std::optional<Misfit> misfit(Collective what, const Params& params, std::uint32_t nodes) {

@@ -237,7 +237,8 @@ class CollectiveMember {
     next_of_.clear();
     for (const auto& [rank, receives] : plan_.from) next_of_.emplace_back(&receives, 0);
     come_.clear();
-    first_unsent_ = completed_ = taken_ = under_way_ = 0;
+    completed_ = taken_ = 0;
+    first_unsent_ = under_way_ = 0;
   }
 
   [[nodiscard]] bool finished() const { return taken_ == plan_.receives.size() && completed_ == plan_.sends.size(); }

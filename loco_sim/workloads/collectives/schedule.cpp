@@ -33,7 +33,7 @@ void ring_all_gather(Schedule& s, std::uint32_t step) {
 /// The slots that a rank keeps when halves have been given away down to `width` ranks.
 Slot first_of(Rank r, std::uint32_t width) { return r / width * width; }
 
-void recursive_halving(Schedule& s, std::uint32_t step, Rank n) {
+void add_recursive_halving(Schedule& s, std::uint32_t step, Rank n) {
   for (std::uint32_t width = n / 2; width >= 1; width /= 2, ++step)
     for (Rank r = 0; r < n; ++r) {
       const Rank other = r ^ width;
@@ -47,12 +47,12 @@ void recursive_doubling_gather(Schedule& s, std::uint32_t step, Rank n) {
 }
 
 /// Ranks beyond a power of two give their vectors to others first, and get the sums last (Thakur and others, 4.5).
-void halving_doubling(Schedule& s) {
+void add_halving_doubling(Schedule& s) {
   const Rank n = std::bit_floor(s.ranks);
   const Rank rest = s.ranks - n;
   for (Rank r = 0; r < rest; ++r) s.moves.push_back({0, n + r, r, true, row(0, s.slots)});
   const auto levels = static_cast<std::uint32_t>(std::countr_zero(n));
-  recursive_halving(s, 1, n);
+  add_recursive_halving(s, 1, n);
   recursive_doubling_gather(s, 1 + levels, n);
   for (Rank r = 0; r < rest; ++r) s.moves.push_back({1 + 2 * levels, r, n + r, false, row(0, s.slots)});
 }
@@ -91,7 +91,7 @@ std::uint32_t depth(Rank r, Rank n, Rank (*parent)(Rank, Rank)) {
 }
 
 /// Chunks go up one tree, summed on the way, and down it; half of them each.
-void double_tree(Schedule& s) {
+void add_double_tree(Schedule& s) {
   const Rank n = s.ranks;
   const std::uint32_t half = s.slots / 2;
   using Parent = Rank (*)(Rank, Rank);
@@ -124,7 +124,7 @@ void exchange(Schedule& s, bool at_once) {
 
 /// Blocks go on by powers of two until they are there. A block that travels j ranks lies in a slot of its own behind
 /// each step, so that nothing that is still to be sent is overwritten.
-void bruck(Schedule& s) {
+void add_bruck(Schedule& s) {
   const Rank n = s.ranks;
   const auto behind = [n](std::uint32_t step, Rank j) { return (2 + step) * n + j; };
   std::uint32_t step = 0;
@@ -145,7 +145,7 @@ void bruck(Schedule& s) {
 }
 
 /// Down a binomial tree; a reduce goes up it.
-void binomial(Schedule& s, bool up) {
+void add_binomial(Schedule& s, bool up) {
   std::vector<Move> down;
   std::uint32_t step = 0;
   for (Rank width = std::bit_ceil(s.ranks) / 2; width >= 1; width /= 2, ++step)
@@ -158,7 +158,7 @@ void binomial(Schedule& s, bool up) {
   s.moves = std::move(down);
 }
 
-void chain(Schedule& s, bool up) {
+void add_chain(Schedule& s, bool up) {
   for (Slot c = 0; c < s.slots; ++c)
     for (Rank r = 0; r + 1 < s.ranks; ++r) {
       const Rank a = up ? s.ranks - 1 - r : r;
@@ -168,7 +168,7 @@ void chain(Schedule& s, bool up) {
 }
 
 /// The root's vector is scattered down a binomial tree, then gathered by all on a ring.
-void scatter_all_gather(Schedule& s) {
+void add_scatter_all_gather(Schedule& s) {
   std::uint32_t step = 0;
   for (Rank width = std::bit_ceil(s.ranks) / 2; width >= 1; width /= 2, ++step)
     for (Rank r = 0; r < s.ranks; r += 2 * width)
@@ -211,7 +211,7 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case halving_doubling:
       s.slots = s.parts = std::bit_floor(ranks);
-      halving_doubling(s);
+      add_halving_doubling(s);
       break;
     case recursive_doubling:
       if (what == Collective::all_gather) {
@@ -222,11 +222,11 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       }
       break;
     case recursive_halving:
-      recursive_halving(s, 0, ranks);
+      add_recursive_halving(s, 0, ranks);
       break;
     case double_tree:
       s.slots = s.parts = std::max(2U, chunks);
-      double_tree(s);
+      add_double_tree(s);
       break;
     case pairwise:
     case staged:
@@ -237,18 +237,18 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case bruck:
       s.slots = (2 + static_cast<std::uint32_t>(std::bit_width(ranks - 1))) * ranks;
-      bruck(s);
+      add_bruck(s);
       break;
     case binomial:
       s.slots = s.parts = 1;
-      binomial(s, up);
+      add_binomial(s, up);
       break;
     case chain:
       s.slots = s.parts = std::max(1U, chunks);
-      chain(s, up);
+      add_chain(s, up);
       break;
     case scatter_all_gather:
-      scatter_all_gather(s);
+      add_scatter_all_gather(s);
       break;
   }
   std::ranges::stable_sort(s.moves, {}, &Move::step);
