@@ -178,7 +178,8 @@ class CollectiveMember {
         layout_(together.layout),
         plan_(together.plans[node.my_node()]),
         channel_(channel),
-        base_(together.memory[node.my_node()][channel].base) {}
+        base_(together.memory[node.my_node()][channel].base),
+        own_(node) {}
 
   void run() {
     node_.set_waits_for([this] { return place(); });
@@ -212,6 +213,7 @@ class CollectiveMember {
 
   /// All threads begin the next iteration when the last one is there. False when a message has failed.
   bool meet() {
+    static_cast<void>(node_.flag_load(own_));  // a look: the thread is not ahead of the clock
     const std::uint64_t round = all_.round;
     const std::uint32_t threads = schedule_.ranks * all_.play.channels;
     if (++all_.there == threads) {
@@ -223,7 +225,10 @@ class CollectiveMember {
       wake();
       return !all_.failed;
     }
-    while (all_.round == round && !all_.failed) node_.pause();
+    while (all_.round == round && !all_.failed) {
+      node_.pause();
+      static_cast<void>(node_.flag_load(own_));
+    }
     return !all_.failed;
   }
 
@@ -418,6 +423,7 @@ class CollectiveMember {
   const RankPlan& plan_;
   std::uint32_t channel_;
   Address base_;
+  owned_flag own_;
   std::uint64_t iteration_ = 0;
   std::vector<std::uint32_t> waits_;
   State sent_;

@@ -185,7 +185,9 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   void post_ready(Transport& t) {
     Host& host = hosts_[t.my_node()];
+    const owned_flag own(t);
     while (host.to_post > 0) {
+      static_cast<void>(t.flag_load(own));  // a look: the thread is not ahead of the clock
       if (host.ready.empty()) {
         t.pause();
         continue;
@@ -265,7 +267,9 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   void see_received(Transport& t) {
     Host& host = hosts_[t.my_node()];
+    const owned_flag own(t);
     while (host.to_receive > 0) {
+      static_cast<void>(t.flag_load(own));
       if (host.received.empty()) {
         t.pause();
         continue;

@@ -68,6 +68,7 @@ nic::HardwareProfile wires(std::uint64_t rate) {
   p.nic_wqe_start = p.nic_transmit = p.nic_receive = p.nic_packet_gap = p.nic_cqe = {};
   p.link_rate = {rate};
   p.link_mtu = {4096};
+  p.link_ideal = false;
   return p;
 }
 
