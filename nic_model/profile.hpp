@@ -202,7 +202,9 @@ struct HardwareProfile {
   std::uint32_t nic_units = 0;                ///< processing units that start work requests; 0: no units
   sim::Duration nic_unit_time{};              ///< a unit is busy with a work request
   sim::Duration nic_qp_gap{};                 ///< between a queue pair's work requests that are not inline
+  sim::BitsPerSecond nic_qp_gap_rate{};       ///< that gap is longer by the message at this rate; 0: it is not
   sim::Duration nic_read_gap{};               ///< between a queue pair's answers to READs
+  sim::Duration nic_read_packet_gap{};        ///< least distance between packets of a queue pair's READ data
   std::uint32_t nic_context_entries = 0;      ///< queue pair contexts that the NIC holds; 0: all
   std::uint32_t nic_read_state_entries = 0;   ///< outstanding READs and atomics whose state it holds; 0: all
   std::uint32_t nic_translation_entries = 0;  ///< memory translations that it holds; 0: all
@@ -215,7 +217,8 @@ struct HardwareProfile {
   bool nic_send_segments = true;                        ///< a SEND may take several packets
   sim::Bytes nic_device_memory{};                       ///< how much of that there is; 0 is no limit
   bool nic_device_own_path = false;               ///< it is reached on a path of its own: no order with the host's
-  sim::Bytes nic_receive_buffer{};                ///< payload that waits for PCIe; 0 is no limit
+  sim::Bytes nic_receive_buffer{};                ///< packets that wait for PCIe; 0 is no limit
+  sim::Bytes nic_receive_cell{};                  ///< of it, which a packet fills with its headers; 0: payload counts
   sim::Duration nic_ack_timeout{67'108'864'000};  ///< 4.096 us * 2^14: without a response, the request is repeated
   sim::Duration nic_adaptive_timeout{};           ///< the first one; doubles with each repetition; 0: nic_ack_timeout
   sim::Duration nic_tail_timeout{};               ///< with few packets under way; 0: as with many
@@ -253,6 +256,13 @@ struct HardwareProfile {
   /// Has a NIC more than one order of posted writes?
   [[nodiscard]] bool splits_writes() const {
     return pcie_ordering_domain == OrderingDomain::qp || (pcie_id_ordering && pcie_functions > 1);
+  }
+  /// What a packet's payload takes of the receive buffer besides its own bytes: headers, and the rest of the last cell.
+  [[nodiscard]] std::uint32_t received_besides(std::uint32_t payload) const {
+    const std::uint64_t cell = nic_receive_cell.count;
+    if (cell == 0) return 0;
+    const std::uint64_t bytes = payload + link_overhead.count;
+    return static_cast<std::uint32_t>((bytes + cell - 1) / cell * cell - payload);
   }
   /// Empty when every field is in range and they fit together, else what is wrong.
   [[nodiscard]] std::string validate() const;

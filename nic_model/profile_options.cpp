@@ -164,6 +164,11 @@ constexpr auto kOptions = std::to_array<Option>({
         "nic.qp_gap",
         "a queue pair starts nothing for so long behind a work request whose data is not inline; other queue "
         "pairs may; without units nothing"),
+    rate<&P::nic_qp_gap_rate>(
+        "nic.qp_gap_rate", "nic.qp_gap is longer by the bytes of the message at this rate; 0: one time for all sizes"),
+    cost<&P::nic_read_packet_gap>("nic.read_packet_gap",
+                                  "least distance between packets of READ data that a queue pair sends; other queue "
+                                  "pairs may"),
     cost<&P::nic_read_gap>("nic.read_gap",
                            "a queue pair answers nothing for so long behind the data of a READ; other queue pairs may"),
     count<&P::nic_context_entries>("nic.context_entries", 0, 1 << 20, "queue pair contexts that the NIC holds; 0: all"),
@@ -188,8 +193,13 @@ constexpr auto kOptions = std::to_array<Option>({
     size<&P::nic_receive_buffer>(
         "nic.receive_buffer", 0,
         1 << 30,
-        "payload that has come and waits for PCIe; when that is full the NIC pauses its link, or drops with "
+        "packets that have come and wait for PCIe; when that is full the NIC pauses its link, or drops with "
         "fabric.flow_control: drop_tail; 0: no limit"),
+    size<&P::nic_receive_cell>(
+        "nic.receive_cell", 0,
+        4096,
+        "the receive buffer is handed out in cells of so many bytes, which hold a packet's headers "
+        "(link.overhead), too; 0: bytes of payload are counted"),
     up_to<&P::nic_ack_timeout>(
         "nic.ack_timeout", 9'000'000'000'000'000,
         "a request without a response until it is repeated: any time; real NICs have 4.096 us * 2^n only"),

@@ -17,49 +17,108 @@ std::string limited_by(const std::vector<Usage>& busiest) {
   return something_limits(busiest) ? told : fmt::format("latency (the busiest: {})", told);
 }
 
+namespace {
+
+/// Collects shares of a time.
+class Shares {
+ public:
+  explicit Shares(sim::Duration window) : window_(window) {}
+
+  /// A resource that carries one thing after the other.
+  template <class Name>
+  void serial(sim::Duration busy, const Name& name) {
+    add(busy, name, 0);
+  }
+  /// A bounded number of things under way, or a wait for one of them. All of them are taken as well where something
+  /// that they lead to is never idle, and more of them would not help: so one such share counts a little less than
+  /// another.
+  template <class Name>
+  void window(sim::Duration busy, const Name& name) {
+    add(busy, name, kLess);
+  }
+
+  /// The greatest share first.
+  std::vector<Usage> take(std::size_t most) {
+    std::stable_sort(all_.begin(), all_.end(), [](const Ranked& a, const Ranked& b) { return a.rank > b.rank; });
+    std::vector<Usage> out;
+    for (std::size_t i = 0; i < std::min(most, all_.size()); ++i) out.push_back(std::move(all_[i].usage));
+    return out;
+  }
+
+ private:
+  static constexpr double kLess = 0.04;
+  struct Ranked {
+    Usage usage;
+    double rank = 0;
+  };
+
+  template <class Name>
+  void add(sim::Duration busy, const Name& name, double less) {
+    if (busy.ps <= 0) return;
+    const double share = static_cast<double>(busy.ps) / static_cast<double>(window_.ps);
+    all_.push_back({{name(), share}, std::min(share, 1.0) - less});
+  }
+
+  sim::Duration window_;
+  std::vector<Ranked> all_;
+};
+
+void add_node(Shares& shares, const State& s, std::size_t n) {
+  const HardwareProfile& p = s.kernel.profile();
+  const auto of_node = [n](const char* what) { return [n, what] { return fmt::format("{} of node {}", what, n); }; };
+  const PcieLink& link = s.links[n];
+  shares.serial(link.busy_up(), of_node("PCIe upstream"));
+  shares.serial(link.busy_down(), of_node("PCIe downstream"));
+  shares.serial(link.busy_commits(), of_node("commits of PCIe writes in order (pcie.write_interval)"));
+  shares.serial(link.busy_issue(), of_node("DMA engine (pcie.read_interval)"));
+  shares.serial(s.ports[n].busy_pipeline(), of_node("packet pipeline of the NIC"));
+  shares.serial(s.atomics[n].busy(),
+                of_node(p.nic_atomic_banks == 1 ? "atomic unit of the NIC" : "a bank of atomics of the NIC"));
+  // Of these the one comes first that the others wait for.
+  shares.window(link.walks().busy(), of_node("table walks of the IOMMU (pcie.iommu_walks)"));
+  shares.window(link.context_fetches().busy(), of_node("context fetches (nic.context_fetches) of the NIC"));
+  shares.window(link.posted_credits().busy(), of_node("PCIe credits for writes (pcie.posted_credits)"));
+  shares.window(link.nonposted_credits().busy(), of_node("PCIe credits for reads (pcie.nonposted_credits)"));
+  shares.window(link.completion_credits().busy(), of_node("PCIe credits for read data (pcie.completion_credits)"));
+  shares.window(link.tags().busy(), of_node("PCIe tags (pcie.tags)"));
+  if (p.nic_units > 0) {
+    shares.window({s.caches[n].busy_units().ps / p.nic_units}, of_node("processing units of the NIC"));
+  }
+}
+
+void add_queue_pair(Shares& shares, const State& s, std::size_t q) {
+  const auto of_pair = [&s, q](const char* what) {
+    return [&s, q, what] { return fmt::format("{} of queue pair {} of node {}", what, q, s.connections[q].node()); };
+  };
+  const NicContext& context = s.contexts[q];
+  shares.serial(context.gap_busy(), of_pair("start gap"));
+  shares.serial(context.unit_busy(), of_pair("processing unit (nic.unit_time)"));
+  shares.serial(context.answers_busy(), of_pair("READ answers"));
+  shares.window(context.waited(s.kernel.now()), of_pair("READs and atomics outstanding (nic.max_rd_atomic)"));
+}
+
+}  // namespace
+
 std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   if (window.ps <= 0) return {};
-  std::vector<Usage> all;
-  const auto add = [&](sim::Duration busy, const auto& resource) {
-    if (busy.ps > 0) all.push_back({resource(), static_cast<double>(busy.ps) / static_cast<double>(window.ps)});
-  };
+  Shares shares(window);
   const State& s = *state_;
   Engine engine(state_->units(), nullptr);
   settle_all(engine);
-  for (std::size_t n = 0; n < s.hosts.size(); ++n) {
-    const auto of_node = [n](const char* what) { return [n, what] { return fmt::format("{} of node {}", what, n); }; };
-    add(s.links[n].busy_up(), of_node("PCIe upstream"));
-    add(s.links[n].busy_down(), of_node("PCIe downstream"));
-    add(s.ports[n].busy_pipeline(), of_node("packet pipeline of the NIC"));
-    add(s.ports[n].busy_buffer(), of_node("packet buffer of the NIC"));
-    add(s.atomics[n].busy(),
-        of_node(s.kernel.profile().nic_atomic_banks == 1 ? "atomic unit of the NIC" : "a bank of atomics of the NIC"));
-    if (const std::uint32_t units = s.kernel.profile().nic_units; units > 0)
-      add({s.caches[n].busy_units().ps / units}, of_node("processing units of the NIC"));
+  for (std::size_t n = 0; n < s.hosts.size(); ++n) add_node(shares, s, n);
+  for (std::size_t t = 0; t < s.threads.size(); ++t) {
+    shares.serial(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
   }
-  for (std::size_t t = 0; t < s.threads.size(); ++t)
-    add(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
-  for (std::size_t q = 0; q < s.contexts.size(); ++q) {
-    const auto gap = [&] { return fmt::format("start gap of queue pair {} of node {}", q, s.connections[q].node()); };
-    add(s.contexts[q].gap_busy(), gap);
-    const auto answers = [&] {
-      return fmt::format("READ answers of queue pair {} of node {}", q, s.connections[q].node());
-    };
-    add(s.contexts[q].answers_busy(), answers);
-  }
+  for (std::size_t q = 0; q < s.contexts.size(); ++q) add_queue_pair(shares, s, q);
   const fabric::PacketNetwork* const network = s.network->packet_network();
   for (fabric::topology::LinkId l = 0; network != nullptr && l < network->links(); ++l) {
     const auto link = [&] {
       const fabric::topology::Topology& graph = network->graph();
       return fmt::format("link {} to {}", graph.name(graph.links()[l].from), graph.name(graph.links()[l].to));
     };
-    add(network->counters(l).busy, link);
+    shares.serial(network->counters(l).busy, link);
   }
-  const auto count = static_cast<std::ptrdiff_t>(std::min(most, all.size()));
-  std::partial_sort(all.begin(), all.begin() + count, all.end(),
-                    [](const Usage& a, const Usage& b) { return a.share > b.share; });
-  all.resize(static_cast<std::size_t>(count));
-  return all;
+  return shares.take(most);
 }
 
 }  // namespace loco::nic

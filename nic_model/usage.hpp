@@ -1,10 +1,12 @@
 // How busy the parts of the machine have been: what limits a run is, as a rule, the part that is never idle.
 //
-// Counted are resources that carry one thing after the other: each direction of a host's PCIe link, the links of the
-// network, a NIC's packet pipeline (nic.packet_gap), its packet buffer (nic.buffer_rate), its processing units
-// (nic.units), a bank of its atomics, a queue pair's own start gap (nic.qp_gap) and its answers to READs
-// (nic.read_gap), and threads, whose polling is not work. Stages that only delay (nic.transmit, pcie.upstream, ...)
-// limit nothing: many things are in them at a time.
+// Counted are resources that carry one thing after the other: each direction of a host's PCIe link, commits of writes
+// (pcie.write_interval), the links of the network, a NIC's packet pipeline (nic.packet_gap), a bank of its atomics, a
+// queue pair's own start gap (nic.qp_gap), its unit (nic.unit_time) and its answers to READs (nic.read_gap), and
+// threads, whose polling is not work. And what a bounded number of is under way at once: PCIe tags and credits, walks
+// of the IOMMU, context fetches, processing units, READs of a queue pair; these are all taken, too, where a resource of
+// the first kind behind them is never idle, which then comes first. Stages that only delay (nic.transmit,
+// nic.buffer_rate, pcie.upstream, ...) limit nothing: many things are in them at a time.
 #pragma once
 
 #include <string>

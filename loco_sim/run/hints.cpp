@@ -109,9 +109,14 @@ std::string retransmissions(const Run& run) {
 
 std::string timeouts(const Run& run) {
   const std::uint64_t times = run.counters().timeouts;
-  const sim::Duration each = run.scenario.hardware.nic_ack_timeout;
+  const nic::HardwareProfile& p = run.scenario.hardware;
+  const bool adapts = p.nic_lossy_timeout.ps > 0 && run.network().flow_control == fabric::FlowControl::drop_tail;
+  const sim::Duration each = adapts ? p.nic_lossy_timeout : p.nic_ack_timeout;
   const double waited = number(times) * static_cast<double>(each.ps);
   if (times == 0 || share(waited, run.host_time()) < run.shares.waiting) return {};
+  if (adapts)
+    return fmt::format("timeouts: {}, from {} on; hardware.nic.lossy_timeout", times,
+                       time_text(static_cast<double>(each.ps)));
   return fmt::format("timeouts: {}, each after {} without an answer; hardware.nic.ack_timeout", times,
                      time_text(static_cast<double>(each.ps)));
 }

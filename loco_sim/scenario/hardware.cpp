@@ -58,6 +58,40 @@ Settings::const_iterator misfit(const Settings& settings, const std::string& pre
   return found;
 }
 
+constexpr Option kNic = {.key = "nic", .least = 1, .most = 256, .doc = "the profile whose NIC and network it is"};
+constexpr Option kHost = {.key = "host", .least = 1, .most = 256, .doc = "the profile whose CPU and PCIe it is"};
+
+/// Is this a key of the host that a NIC is in?
+bool is_of_host(std::string_view key) { return key.starts_with("cpu.") || key.starts_with("pcie."); }
+
+/// A NIC in a host: `nic`, `host` or both are names of profiles. Takes them out of the map.
+Hardware nic_in_host(yaml::Node& node) {
+  Hardware hardware = load(kDefaultHardware, node.place, "hardware", 0);
+  for (const auto& [part, of_host] : {std::pair{kNic, false}, std::pair{kHost, true}}) {
+    const yaml::Node* name = node.find(part.key);
+    if (name == nullptr || (!of_host && name->kind != yaml::Node::Kind::scalar)) continue;
+    const std::string key = "hardware." + std::string(part.key);
+    const Hardware named = load(read_value(*name, key, part).text, name->place, key, 0);
+    if (!of_host) {
+      hardware = named;
+    } else {
+      hardware.name += " in " + named.name;
+      for (const Option& option : nic::profile_options()) {
+        if (is_of_host(option.key)) nic::set_value(hardware.profile, option, nic::value(named.profile, option));
+      }
+    }
+    std::erase_if(node.entries, [&](const yaml::Entry& entry) { return entry.key == part.key; });
+  }
+  return hardware;
+}
+
+/// Does the map name a NIC, or a host?
+bool names_parts(const yaml::Node& node) {
+  if (node.kind != yaml::Node::Kind::map) return false;
+  const yaml::Node* nic = node.find("nic");
+  return node.find("host") != nullptr || (nic != nullptr && nic->kind == yaml::Node::Kind::scalar);
+}
+
 /// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
 Hardware read_map(const yaml::Node& node, const std::string& prefix, const Table& table, int depth,
                   Hardware hardware = {}) {
@@ -143,12 +177,18 @@ std::vector<std::string> hardware_names() {
 
 Hardware load_hardware(const std::string& name) { return load(name, {name, 0, 0}, "hardware", 0); }
 
-Hardware read_hardware(const yaml::Node& node) {
-  if (node.kind == yaml::Node::Kind::scalar) return load(node.text, node.place, "hardware", 0);
+Hardware read_hardware(const yaml::Node& given) {
+  if (given.kind == yaml::Node::Kind::scalar) return load(given.text, given.place, "hardware", 0);
+  yaml::Node node = given;
+  const bool parts = names_parts(node);
+  if (const yaml::Node* base = node.find("base"); parts && base != nullptr)
+    throw text::InputError(base->place, "hardware.base",
+                           "none beside hardware.nic or hardware.host, which name profiles",
+                           text::in_quotes(base->text));
+  const Hardware start = parts ? nic_in_host(node) : load(kDefaultHardware, node.place, "hardware", 0);
   const bool based = node.kind == yaml::Node::Kind::map && node.find("base") != nullptr;
   const Table table = {{"hardware.", kNamed}, {"hardware.", kBase}, {"hardware.", nic::profile_options()}};
-  Hardware hardware =
-      read_map(node, "hardware.", table, 0, based ? Hardware{} : load(kDefaultHardware, node.place, "hardware", 0));
+  Hardware hardware = read_map(node, "hardware.", table, 0, based ? Hardware{} : start);
   if (const yaml::Node* name = node.find("name"); name != nullptr) {
     hardware.name = name->text;
     if (is_other_than(hardware.name, hardware.profile)) hardware.name += " (changed)";

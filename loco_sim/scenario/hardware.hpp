@@ -33,7 +33,8 @@ struct Hardware {
 /// The profile of that name, or, when it has a slash or ends in .yaml, of that file.
 [[nodiscard]] Hardware load_hardware(const std::string& name);
 
-/// The value of a scenario's key `hardware`: a name, or a map with `base` and changed fields.
+/// The value of a scenario's key `hardware`: a name; a map with `base` and changed fields; or one that names a profile
+/// for the NIC and its network (`nic`), one for the CPU and PCIe around it (`host`), or both, and may change fields.
 [[nodiscard]] Hardware read_hardware(const yaml::Node& node);
 
 }  // namespace loco::scenario

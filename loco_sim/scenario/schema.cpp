@@ -103,6 +103,10 @@ Json workload_json(const std::string& doc) {
 
 Json hardware_json(const std::string& doc) {
   Json changed = object_of({{"", nic::profile_options()}}, Fill::given_only);  // the others come from the base
+  changed["properties"]["nic"] = {
+      {"anyOf", Json::array({{{"type", "string"}, {"description", "The profile whose NIC and network it is."}},
+                             changed["properties"]["nic"]})}};
+  changed["properties"]["host"] = {{"type", "string"}, {"description", "The profile whose CPU and PCIe it is."}};
   changed["properties"]["base"] = {{"type", "string"}, {"description", "The profile to start from."}};
   changed["properties"]["name"] = {
       {"type", "string"}, {"maxLength", 300}, {"description", "What results call it; of what it is when left out."}};

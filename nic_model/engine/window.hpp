@@ -31,15 +31,20 @@ class Window {
     return since;
   }
 
-  /// What has just been taken will be free again at `until`. What was free at `gone` makes nobody wait any more.
-  void give_back(std::uint64_t units, std::uint64_t capacity, sim::SimTime until, sim::SimTime gone) {
+  /// What has just been taken, from `from` on, will be free again at `until`. What was free at `gone` makes nobody wait
+  /// any more.
+  void give_back(std::uint64_t units, std::uint64_t capacity, sim::SimTime from, sim::SimTime until,
+                 sim::SimTime gone) {
     if (capacity == 0) return;
     while (!uses_.empty() && uses_.front().until <= gone) pop();
     units = std::min(units, capacity);
+    busy_ += share_of(until - from, units, capacity);
     uses_.push_back({until, units});
     taken_ += units;
   }
 
+  /// For how long all of them together have been taken: a half of them for a time is half of that time.
+  [[nodiscard]] sim::Duration busy() const { return busy_; }
   /// Units that count as taken.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
 
@@ -52,6 +57,11 @@ class Window {
     bool operator==(const Use&) const = default;
   };
 
+  static sim::Duration share_of(sim::Duration time, std::uint64_t units, std::uint64_t capacity) {
+    __extension__ using Wide = unsigned __int128;
+    const auto ps = static_cast<std::uint64_t>(std::max<std::int64_t>(time.ps, 0));
+    return {static_cast<std::int64_t>(Wide{ps} * units / capacity)};
+  }
   void pop() {
     taken_ -= uses_.front().units;
     uses_.pop_front();
@@ -59,6 +69,7 @@ class Window {
 
   sim::Ring<Use> uses_{};
   std::uint64_t taken_ = 0;
+  sim::Duration busy_{};
 };
 
 /// Processing units, in the order in which they will be free.

@@ -25,9 +25,10 @@ bool read_credits(const HardwareProfile& p) {
 }
 
 [[gnu::noinline]] void PcieLink::give_read_credits_back(const HardwareProfile& p, std::uint64_t bytes,
-                                                        sim::SimTime read, sim::SimTime there, sim::SimTime gone) {
-  nonposted_credits_.give_back(1, p.pcie_nonposted_credits, read + p.pcie_downstream, gone);
-  completion_credits_.give_back(bytes, p.pcie_completion_credits.count, there, gone);
+                                                        sim::SimTime from, sim::SimTime read, sim::SimTime there,
+                                                        sim::SimTime gone) {
+  nonposted_credits_.give_back(1, p.pcie_nonposted_credits, from, read + p.pcie_downstream, gone);
+  completion_credits_.give_back(bytes, p.pcie_completion_credits.count, from, there, gone);
 }
 
 sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
@@ -39,6 +40,7 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
     // It leaves when it is known, or when it may.
     since = std::max({since, issue_free_, std::min(due - reach, now)});
     issue_free_ = since + p.pcie_read_interval;
+    busy_issue_ += p.pcie_read_interval;
   }
   sim::SimTime read = std::max(std::min(due, now + reach), since + reach);
   if (walk.ps != 0) read = begin_walk(p, now, read - walk, walk) + walk;
@@ -50,8 +52,9 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
   const sim::SimTime begun = std::max(read, std::min(due, now + begin + reach));
   const sim::SimTime there = std::max(asked_until_, begun + data) + p.pcie_downstream;
   const sim::SimTime gone = now - reach;
-  tags_.give_back(1, p.pcie_tags, there, gone);
-  if (credits) give_read_credits_back(p, bytes, begun, there, gone);
+  const sim::SimTime from = read - reach;
+  tags_.give_back(1, p.pcie_tags, from, there, gone);
+  if (credits) give_read_credits_back(p, bytes, from, begun, there, gone);
   return std::max(due, read);
 }
 
@@ -61,7 +64,7 @@ sim::SimTime PcieLink::take_posted(const HardwareProfile& p, sim::SimTime now, s
   const sim::Duration reach = sim::transmission_time({bytes + p.pcie_write_header.count}, p.pcie_rate) + way;
   due = std::max(due, now);  // it may have waited behind others
   due = std::max(due, posted_credits_.take(bytes, credits) + reach);
-  posted_credits_.give_back(bytes, credits, due + p.pcie_downstream, now - reach);
+  posted_credits_.give_back(bytes, credits, due - reach, due + p.pcie_downstream, now - reach);
   return due;
 }
 

@@ -40,13 +40,13 @@ std::uint32_t PcieLink::begin_probe(const Probe& probe) {
 
 sim::SimTime PcieLink::begin_context_fetch(std::uint32_t most, sim::SimTime now, sim::Duration round_trip) {
   const sim::SimTime begin = std::max(now, context_fetches_.take(1, most));
-  context_fetches_.give_back(1, most, begin + round_trip, now);
+  context_fetches_.give_back(1, most, begin, begin + round_trip, now);
   return begin;
 }
 
 sim::SimTime PcieLink::begin_walk(const HardwareProfile& p, sim::SimTime now, sim::SimTime from, sim::Duration walk) {
   const sim::SimTime begin = std::max(from, walks_.take(1, p.pcie_iommu_walks));
-  walks_.give_back(1, p.pcie_iommu_walks, begin + walk, now);
+  walks_.give_back(1, p.pcie_iommu_walks, begin, begin + walk, now);
   return begin;
 }
 

@@ -68,6 +68,7 @@ class PcieLink {
   sim::SimTime keep_distance(sim::Duration interval, sim::SimTime due) {
     due = std::max(due, ordered_free_);
     ordered_free_ = due + interval;
+    busy_commits_ += interval;
     return due;
   }
   /// A walk of the IOMMU's tables of so long that could begin at `from`: when it does.
@@ -103,6 +104,14 @@ class PcieLink {
   // --- what a report asks --------------------------------------------------------------------------------------------
   [[nodiscard]] sim::Duration busy_up() const { return busy_up_; }
   [[nodiscard]] sim::Duration busy_down() const { return busy_down_; }
+  [[nodiscard]] sim::Duration busy_commits() const { return busy_commits_; }  ///< in pcie.write_interval
+  [[nodiscard]] sim::Duration busy_issue() const { return busy_issue_; }      ///< in pcie.read_interval
+  [[nodiscard]] const Window& tags() const { return tags_; }
+  [[nodiscard]] const Window& nonposted_credits() const { return nonposted_credits_; }
+  [[nodiscard]] const Window& posted_credits() const { return posted_credits_; }
+  [[nodiscard]] const Window& completion_credits() const { return completion_credits_; }
+  [[nodiscard]] const Window& context_fetches() const { return context_fetches_; }
+  [[nodiscard]] const Window& walks() const { return walks_; }
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant.
@@ -111,8 +120,8 @@ class PcieLink {
 
  private:
   sim::SimTime take_read_credits(const HardwareProfile& p, std::uint64_t bytes);
-  void give_read_credits_back(const HardwareProfile& p, std::uint64_t bytes, sim::SimTime read, sim::SimTime there,
-                              sim::SimTime gone);
+  void give_read_credits_back(const HardwareProfile& p, std::uint64_t bytes, sim::SimTime from, sim::SimTime read,
+                              sim::SimTime there, sim::SimTime gone);
 
   sim::SimTime up_free_{};
   sim::SimTime down_free_{};
@@ -121,6 +130,8 @@ class PcieLink {
   sim::SimTime asked_until_{};   // when the link will have carried the data of all reads that were issued
   sim::Duration busy_up_{};
   sim::Duration busy_down_{};
+  sim::Duration busy_commits_{};
+  sim::Duration busy_issue_{};
   Window tags_{};
   Window nonposted_credits_{};
   Window posted_credits_{};

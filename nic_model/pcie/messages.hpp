@@ -69,7 +69,7 @@ struct ReceivedWaits {
   NodeId node = 0;
   std::uint32_t bytes = 0;
 };
-/// Some of the received bytes are in memory.
+/// Some of the received bytes are in memory, or room that they took besides is free.
 struct ReceivedLanded {
   NodeId node = 0;
   std::uint32_t bytes = 0;

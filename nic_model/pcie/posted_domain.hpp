@@ -24,6 +24,7 @@ struct PostedWrite : MemoryWrite {
   bool relaxed = false;    // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
   std::uint32_t committed = 0;  // bytes
+  std::uint32_t besides = 0;    // what it takes of the receive buffer until its last byte is in memory
   SubeventId subevent = 0;      // of its first word
   CqId cq = 0;                  // kNone: nobody waits for its CQE any more
   sim::SimTime ready{};         // when its next TLP is committed, if nothing is in front of it

@@ -131,10 +131,12 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
 void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
   if (engine.network.whole_messages()) return enqueue(engine, domain, write);
   std::uint32_t left = write.length;
+  const std::uint32_t besides = write.besides;
   do {
     write.length = write_step(engine, write.address, left);
     left -= write.length;
     if (left > 0) engine.hold(write.buffer);
+    write.besides = left > 0 ? 0 : besides;
     enqueue(engine, domain, write);
     write.subevent += words_of(write.address, write.length);
     write.address += write.length;
@@ -192,7 +194,8 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
   const std::uint32_t bytes = next_tlp(engine, write);
   commit_data(engine, node, write, write.committed, bytes);
   write.committed += bytes;
-  if (write.received) announce(engine, ReceivedLanded{node, bytes});
+  const bool last = write.committed == write.length;
+  if (write.received) announce(engine, ReceivedLanded{node, bytes + (last ? write.besides : 0)});
   if (write.committed == write.length) return true;
   if (!write.device) {
     // It was sent right behind the last one: all that separates them is the time that the link needs.
@@ -260,7 +263,10 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
       write.ready = engine.links[node].begin_walk(p, engine.now(), write.ready - walk, walk) + walk;
     }
   }
-  if (write.received) announce(engine, ReceivedWaits{node, write.length});
+  if (write.received) {
+    write.besides = p.received_besides(write.length);
+    announce(engine, ReceivedWaits{node, write.length + write.besides});
+  }
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
   const std::uint32_t path = engine.domains[domain].path(domain, write.device);

@@ -56,6 +56,13 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   return at - engine.now();
 }
 
+/// Behind a work request whose data the NIC reads a queue pair starts nothing for so long.
+sim::Duration gap_of(const HardwareProfile& p, const Wqe& wqe) {
+  const bool sends = !reads_or_atomic(wqe.opcode);  // the data of a READ is the other NIC's
+  const sim::Duration longer = sim::transmission_time({sends ? wqe.length : 0}, p.nic_qp_gap_rate);
+  return p.nic_qp_gap + longer;
+}
+
 /// When there is a unit for the queue pair that has waited longest.
 void tell_first_waiter(Engine& engine, const ContextCaches& caches) {
   engine.schedule(kEventUnitFree, caches.first_waiter(), 0, caches.unit_free_since(engine.profile().nic_units));
@@ -98,9 +105,15 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   if (p.nic_units == 0) return true;
   const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
   engine.caches[node].take_unit(p.nic_units, engine.now(), unit_end);
-  const sim::SimTime until = wqe.inline_data ? unit_end : std::max(unit_end, engine.now() + p.nic_qp_gap);
-  engine.contexts[id].take_unit_until(until);
-  if (p.nic_qp_gap.ps > 0) engine.contexts[id].count_gap(until - engine.now());
+  NicContext& qp = engine.contexts[id];
+  const sim::SimTime gap_end = wqe.inline_data ? engine.now() : engine.now() + gap_of(p, wqe);
+  const sim::SimTime until = std::max(unit_end, gap_end);
+  qp.take_unit_until(until);
+  if (gap_end > unit_end) {
+    qp.count_gap(until - engine.now());
+  } else {
+    qp.count_unit(p.nic_unit_time);
+  }
   return true;
 }
 

@@ -80,6 +80,21 @@ class NicContext {
   void take_unit_until(sim::SimTime until) { unit_until_ = until; }
   void count_gap(sim::Duration gap) { gap_busy_ += gap; }
   [[nodiscard]] sim::Duration gap_busy() const { return gap_busy_; }  ///< in nic.qp_gap
+  void count_unit(sim::Duration time) { unit_busy_ += time; }
+  [[nodiscard]] sim::Duration unit_busy() const { return unit_busy_; }  ///< in nic.unit_time, where that is longer
+
+  // --- READs and atomics that may be outstanding ---------------------------------------------------------------------
+  /// A work request waits for an earlier one's answer.
+  void begin_wait(sim::SimTime now) {
+    if (waits_since_.ps == 0) waits_since_ = now;
+  }
+  void end_wait(sim::SimTime now) {
+    if (waits_since_.ps != 0) waited_ += now - waits_since_;
+    waits_since_ = {};
+  }
+  [[nodiscard]] sim::Duration waited(sim::SimTime now) const {
+    return waits_since_.ps == 0 ? waited_ : waited_ + (now - waits_since_);
+  }
 
   // --- its answers to READs ------------------------------------------------------------------------------------------
   void count_answer(sim::Duration time) { answers_busy_ += time; }
@@ -117,6 +132,9 @@ class NicContext {
   std::uint32_t stalled_last_ = kNone;
   sim::SimTime unit_until_{};
   sim::Duration gap_busy_{};
+  sim::Duration unit_busy_{};
+  sim::SimTime waits_since_{};  // 0: nothing waits
+  sim::Duration waited_{};
   sim::Duration answers_busy_{};
   sim::Lazy<CongestionControl> congestion_{};
 };

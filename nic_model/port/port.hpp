@@ -24,13 +24,11 @@ class Port {
  public:
   /// From when on a packet could be in the pipeline.
   [[nodiscard]] sim::SimTime pipeline_free(sim::SimTime now) const { return std::max(transmit_free_, now); }
-  /// A packet enters the pipeline now, or once that is free; returns when. It takes `gap` there, and `buffered` in the
-  /// packet buffer.
-  sim::SimTime enter_pipeline(sim::SimTime now, sim::Duration gap, sim::Duration buffered) {
+  /// A packet enters the pipeline now, or once that is free; returns when. It takes `gap` there.
+  sim::SimTime enter_pipeline(sim::SimTime now, sim::Duration gap) {
     const sim::SimTime enters = pipeline_free(now);
     transmit_free_ = enters + gap;
     busy_pipeline_ += gap;
-    busy_buffer_ += buffered;
     return enters;
   }
   /// True when it is the first that waits.
@@ -42,7 +40,6 @@ class Port {
   void wake_all(Engine& engine);
 
   [[nodiscard]] sim::Duration busy_pipeline() const { return busy_pipeline_; }
-  [[nodiscard]] sim::Duration busy_buffer() const { return busy_buffer_; }
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant.
@@ -52,7 +49,6 @@ class Port {
  private:
   sim::SimTime transmit_free_{};
   sim::Duration busy_pipeline_{};
-  sim::Duration busy_buffer_{};
   sim::Ring<PortWaiter> waiters_{};
 };
 

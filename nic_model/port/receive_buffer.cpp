@@ -63,7 +63,8 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
   const ReceiveBuffer& buffer = engine.receive_buffers[packet.destination];
   if (!buffer.limited() || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
   if (engine.kernel.bursting()) settle_write_bursts(engine, packet.destination);
-  if (buffer.used() + packet.length <= engine.profile().nic_receive_buffer.count) return true;
+  const std::uint64_t takes = packet.length + engine.profile().received_besides(packet.length);
+  if (buffer.used() + takes <= engine.profile().nic_receive_buffer.count) return true;
   engine.count(&Counters::rx_discards);
   return false;
 }

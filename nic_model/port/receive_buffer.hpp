@@ -7,9 +7,10 @@
 // fabric.flow_control: drop_tail nobody can be paused: what does not fit is dropped, and counted. What a NIC sends to
 // itself waits in its send queue while the buffer is full.
 //
-// Bytes of payload are counted, from when their write is posted until memory has them; so those that are on PCIe are
-// among them. There is no buffer on the ideal network, nor in the flow model, whose packets are messages. It delays,
-// it orders nothing. Private to nic_model/.
+// Packets are counted, in cells of nic.receive_cell that hold their headers, too (without: bytes of payload), from when
+// their write is posted until memory has them; so those that are on PCIe are among them. There is no buffer on the
+// ideal network, nor in the flow model, whose packets are messages. It delays, it orders nothing. Private to
+// nic_model/.
 #pragma once
 
 #include <vector>

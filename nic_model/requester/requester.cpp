@@ -191,7 +191,12 @@ void Requester::start(Engine& engine, QpId id, sim::Duration delay) {
   while (qp.state() == QpState::rts && !halted_ && started_ != fetched_) {
     SendEntry& e = edit(started_);
     e.packets = psns_of(engine, qp, e.wqe);
-    if (waits_for_others(engine, qp, e)) return;
+    if (waits_for_others(engine, qp, e)) {
+      const bool window = reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp.settings().max_rd_atomic;
+      if (window) engine.contexts[id].begin_wait(engine.now());
+      return;
+    }
+    engine.contexts[id].end_wait(engine.now());
     sim::Duration stall{};
     if (!take_unit(engine, id, e.wqe, started_, stall)) return;
     if (!start_next(engine, id, delay, stall)) return;

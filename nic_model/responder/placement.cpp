@@ -67,6 +67,10 @@ void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet
 /// that may ask for an ACK.
 void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet, fabric::Psn done_before) {
   if (done_psn_ == done_before || !engine.connections[id].takes_requests()) return;
+  // It was only late: nobody has been told of a gap, and messages ask for answers of their own.
+  const sim::Duration tolerance = engine.kernel.reorder_tolerance();
+  const bool told = disorder_->gap == packet.psn && engine.now() >= disorder_->since + tolerance;
+  if (tolerance.ps > 0 && !told) return;
   const fabric::Psn last = done_psn_ + fabric::Psn::kMask;
   if (!responses_.empty()) {
     const Response& newest = responses_[responses_.size() - 1];

@@ -104,9 +104,12 @@ namespace {
 /// the data of a READ there is a gap.
 sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime port) {
   const sim::Duration gap = engine.profile().nic_read_gap;
-  if (gap.ps == 0 || packet.opcode != Op::read_response) return port;
-  const sim::SimTime free = packet.last ? port + gap : port;
-  engine.contexts[id].count_answer(free - engine.now());
+  const sim::Duration each = engine.profile().nic_read_packet_gap;
+  if ((gap.ps == 0 && each.ps == 0) || packet.opcode != Op::read_response) return port;
+  const sim::SimTime paced = packet.last ? port : std::max(port, engine.now() + each);
+  const sim::SimTime free = packet.last ? port + gap : paced;
+  // What waits for the port waits for no gap.
+  if (gap.ps > 0 || paced > port) engine.contexts[id].count_answer(free - engine.now());
   return free;
 }
 }  // namespace

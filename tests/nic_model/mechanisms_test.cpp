@@ -78,7 +78,7 @@ TEST_CASE("a window lets its capacity pass at once, and then who comes waits for
   nic::Window window;
   const auto enter = [&](std::uint64_t units, std::uint64_t capacity, std::int64_t until) {
     const sim::SimTime since = window.take(units, capacity);
-    window.give_back(units, capacity, sim::SimTime{until}, {});
+    window.give_back(units, capacity, sim::SimTime{until}, sim::SimTime{until}, {});
     return since.ps;
   };
   for (int i = 1; i <= 4; ++i) CHECK(enter(1, 4, 1000 + 100 * i) == 0);
@@ -94,7 +94,7 @@ TEST_CASE("what is left of a use that made room stays in use") {
   nic::Window window;
   const auto enter = [&](std::uint64_t units, std::int64_t until) {
     const sim::SimTime since = window.take(units, 1024);
-    window.give_back(units, 1024, sim::SimTime{until}, {});
+    window.give_back(units, 1024, sim::SimTime{until}, sim::SimTime{until}, {});
     return since.ps;
   };
   CHECK(enter(512, 1000) == 0);

@@ -7,7 +7,7 @@
 //   PCIe     of who has the data: its completions down, read requests up; of who takes it: its writes up, one TLP for
 //            each MPS that a packet touches. Work requests, doorbells and CQEs beside that (docs/hardware.md)
 //   packets  nic.packet_gap apart
-//   answers  of a queue pair to READs: nic.read_gap behind each
+//   answers  of a queue pair to READs: nic.read_gap behind each, packets nic.read_packet_gap apart
 #include <array>
 #include <map>
 #include <random>
@@ -58,7 +58,10 @@ Busy on_link(const perf::Options& o, double packets) {
   const double other_way = overhead + (read ? 16 : 4);
   const double gap = static_cast<double>(o.profile.nic_packet_gap.ps) * 1e-3;
   const double line = data * 8 / gbps(o.profile.link_rate);
-  const double answer = line + static_cast<double>(o.profile.nic_read_gap.ps) * 1e-3;
+  // A queue pair's packets of READ data are some time apart at least, those of one READ.
+  const double packet = (static_cast<double>(o.profile.link_mtu.count) + overhead) * 8 / gbps(o.profile.link_rate);
+  const double apart = std::max(static_cast<double>(o.profile.nic_read_packet_gap.ps) * 1e-3 - packet, 0.0);
+  const double answer = line + (packets - 1) * apart + static_cast<double>(o.profile.nic_read_gap.ps) * 1e-3;
   // In both directions each link, and each NIC, carries the data of one and the answers or requests of the other.
   return {.link = (data + (o.bidirectional ? other_way : 0)) * 8 / gbps(o.profile.link_rate),
           .packets = (packets + (o.bidirectional ? 1 : 0)) * gap,

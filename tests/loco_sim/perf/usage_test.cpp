@@ -2,6 +2,7 @@
 // to carry.
 #include <map>
 #include <string>
+#include <vector>
 
 #include "loco_sim/perf/perf.hpp"
 #include "tests/catch.hpp"
@@ -27,6 +28,93 @@ nic::HardwareProfile profile() {
   p.link_delay = 50_ns;
   p.link_mtu = 1024_B;
   return p;
+}
+
+/// A resource that limits a run, and what makes it faster.
+struct Limit {
+  std::string resource;
+  perf::Options options;
+  void (*faster)(nic::HardwareProfile&);
+};
+
+/// PCIe with ways of 200 ns, and a receive buffer, so that who sends feels what writes wait for.
+nic::HardwareProfile far_memory() {
+  nic::HardwareProfile p = profile();
+  p.pcie_upstream = p.pcie_downstream = p.pcie_read_access = p.pcie_write_commit = 200_ns;
+  p.nic_receive_buffer = 16_KiB;
+  p.nic_receive_cell = 128_B;
+  return p;
+}
+
+template <class Change>
+perf::Options changed(Test test, std::uint64_t size, std::uint32_t iterations, Change change) {
+  perf::Options o{.test = test, .profile = far_memory(), .size = size, .iterations = iterations};
+  change(o);
+  return o;
+}
+
+/// Each limits by far.
+std::vector<Limit> limits() {
+  using O = perf::Options;
+  using P = nic::HardwareProfile;
+  const auto iommu = [](O& o) {
+    o.profile.pcie_iommu = true;
+    o.profile.pcie_iommu_window = 4_KiB;
+    o.profile.pcie_iommu_penalty = 400_ns;
+    o.profile.pcie_iommu_walks = 1;
+    o.region = 16 << 20;
+  };
+  const auto walks = [](P& p) { p.pcie_iommu_walks = 8; };
+  std::vector<Limit> all;
+  all.push_back(
+      {"table walks of the IOMMU (pcie.iommu_walks) of node 1", changed(Test::read_bw, 64, 2000, iommu), walks});
+  all.push_back(
+      {"table walks of the IOMMU (pcie.iommu_walks) of node 1", changed(Test::write_bw, 64, 4000, iommu), walks});
+  all.push_back({"commits of PCIe writes in order (pcie.write_interval) of node 1",
+                 changed(Test::write_bw, 64, 4000, [](O& o) { o.profile.pcie_write_interval = 200_ns; }),
+                 [](P& p) { p.pcie_write_interval = 50_ns; }});
+  all.push_back({"DMA engine (pcie.read_interval) of node 0",
+                 changed(Test::write_bw, 4096, 400, [](O& o) { o.profile.pcie_read_interval = 500_ns; }),
+                 [](P& p) { p.pcie_read_interval = 100_ns; }});
+  all.push_back({"PCIe tags (pcie.tags) of node 0",
+                 changed(Test::write_bw, 4096, 400, [](O& o) { o.profile.pcie_tags = 1; }),
+                 [](P& p) { p.pcie_tags = 2; }});
+  all.push_back({"PCIe credits for reads (pcie.nonposted_credits) of node 0",
+                 changed(Test::write_bw, 4096, 400, [](O& o) { o.profile.pcie_nonposted_credits = 1; }),
+                 [](P& p) { p.pcie_nonposted_credits = 2; }});
+  all.push_back({"PCIe credits for read data (pcie.completion_credits) of node 0",
+                 changed(Test::write_bw, 4096, 400, [](O& o) { o.profile.pcie_completion_credits = 512_B; }),
+                 [](P& p) { p.pcie_completion_credits = 1_KiB; }});
+  all.push_back({"PCIe credits for writes (pcie.posted_credits) of node 1",
+                 changed(Test::write_bw, 4096, 400, [](O& o) { o.profile.pcie_posted_credits = 256_B; }),
+                 [](P& p) { p.pcie_posted_credits = 512_B; }});
+  all.push_back({"READs and atomics outstanding (nic.max_rd_atomic) of queue pair 0 of node 0",
+                 changed(Test::read_bw, 8, 400, [](O& o) { o.profile.nic_max_rd_atomic = 1; }),
+                 [](P& p) { p.nic_max_rd_atomic = 2; }});
+  const auto units = [](O& o) {
+    o.profile.nic_units = 1;
+    o.profile.nic_unit_time = 500_ns;
+    o.queue_pairs = o.threads = 4;
+  };
+  all.push_back(
+      {"processing units of the NIC of node 0", changed(Test::write_bw, 8, 400, units), [](P& p) { p.nic_units = 2; }});
+  const auto one_unit = [](O& o) {
+    o.profile.nic_units = 16;
+    o.profile.nic_unit_time = 500_ns;
+  };
+  all.push_back({"processing unit (nic.unit_time) of queue pair 0 of node 0", changed(Test::write_bw, 8, 400, one_unit),
+                 [](P& p) { p.nic_unit_time = 250_ns; }});
+  const auto gap = [](O& o) {
+    o.profile.nic_units = 16;
+    o.profile.nic_qp_gap = 200_ns;
+    o.profile.nic_qp_gap_rate = {8'000'000'000};  // 1 B/ns
+  };
+  all.push_back({"start gap of queue pair 0 of node 0", changed(Test::write_bw, 256, 400, gap),
+                 [](P& p) { p.nic_qp_gap_rate = {16'000'000'000}; }});
+  all.push_back({"READ answers of queue pair 1 of node 1",
+                 changed(Test::read_bw, 65536, 100, [](O& o) { o.profile.nic_read_packet_gap = 1_us; }),
+                 [](P& p) { p.nic_read_packet_gap = 700_ns; }});
+  return all;
 }
 
 std::map<std::string, double> shares(const perf::Result& result) {
@@ -90,11 +178,29 @@ TEST_CASE("a thread that posts limits its small writes, however fast its PCIe li
   }
 }
 
+TEST_CASE("what limits is what, made faster, makes the run faster") {
+  for (const Limit& limit : limits()) {
+    const perf::Result r = perf::run(limit.options);
+    CAPTURE(limit.resource, nic::limited_by(r.busiest));
+    CHECK(r.busiest.front().resource == limit.resource);
+    CHECK(nic::something_limits(r.busiest));
+    perf::Options faster = limit.options;
+    limit.faster(faster.profile);
+    CHECK(perf::run(faster).rate > 1.15 * r.rate);
+  }
+}
+
+TEST_CASE("a packet buffer delays and limits nothing") {
+  nic::HardwareProfile p = profile();
+  p.nic_buffer_rate = 16_Gbps;  // as fast as the link
+  const perf::Result r = perf::run({.test = Test::write_bw, .profile = p, .size = 65536, .iterations = 200});
+  CHECK(r.busiest.front().resource == "link h0 to h1");
+}
+
 TEST_CASE("where nothing is busy, latency limits") {
   nic::HardwareProfile p = profile();
-  p.nic_max_rd_atomic = 1;
   p.link_delay = 5_us;
-  const perf::Result r = perf::run({.test = Test::read_bw, .profile = p, .size = 8, .iterations = 100});
+  const perf::Result r = perf::run({.test = Test::write_bw, .profile = p, .size = 8, .iterations = 100, .depth = 1});
   CHECK(r.busiest.front().share < 0.1);
   CHECK(nic::limited_by(r.busiest).starts_with("latency (the busiest: "));
   CHECK(nic::limited_by({}).empty());

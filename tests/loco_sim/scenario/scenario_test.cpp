@@ -326,3 +326,23 @@ TEST_CASE("the schema has every key", "[scenario]") {
   });
   CHECK(schema.at("properties").at("workload").at("oneOf").size() == workload_kinds().size());
 }
+
+TEST_CASE("a NIC of one profile in the host of another", "[scenario]") {
+  const auto hardware = [](const std::string& map) { return parse("hardware: " + map + "\n" + kBarrier).hardware; };
+  const loco::nic::HardwareProfile nic = hardware("cx6-ib-hdr-metal");
+  const loco::nic::HardwareProfile host = hardware("cx5-roce-100g-direct");
+  const loco::nic::HardwareProfile both = hardware("{nic: cx6-ib-hdr-metal, host: cx5-roce-100g-direct}");
+  CHECK(both.cpu_post_wqe == host.cpu_post_wqe);
+  CHECK(both.pcie_rate == host.pcie_rate);
+  CHECK(both.pcie_mps == host.pcie_mps);
+  CHECK(both.nic_qp_gap == nic.nic_qp_gap);
+  CHECK(both.link_rate == nic.link_rate);
+  CHECK(both.switch_latency == nic.switch_latency);
+  const auto changed = hardware("{nic: cx6-ib-hdr-metal, host: cx5-roce-100g-direct, pcie: {generation: 4, lanes: 16}}");
+  CHECK(changed.pcie_rate == nic.pcie_rate);
+  CHECK(changed.cpu_post_wqe == host.cpu_post_wqe);
+  CHECK(hardware("{nic: cx6-ib-hdr-metal}") == nic);
+  CHECK(hardware("{nic: {qp_gap: 7ns}}").nic_qp_gap.ps == 7000);  // a map is still the NIC's fields
+  CHECK_THROWS_WITH(hardware("{host: cx9}"), contains_text("hardware.host: expected"));
+  CHECK_THROWS_WITH(hardware("{base: cx6-ib-hdr, host: cx5-roce-25g}"), contains_text("hardware.base: expected none"));
+}
