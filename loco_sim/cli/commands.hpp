@@ -154,6 +154,7 @@ struct RobustArguments {
   int max_repair = 3;
   double max_seconds = 0;
   bool json = false;
+  bool times = false;  ///< in JSON: how long it took
 };
 int robust_command(const RobustArguments& arguments);
 

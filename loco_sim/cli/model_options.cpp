@@ -128,6 +128,7 @@ void add_robust(CLI::App& app, RobustArguments& a, Chosen& chosen) {
   robust->add_option("--max-seconds", a.max_seconds, "Time limit of each test, which is then unknown; 0 is none")
       ->check(seconds());
   robust->add_flag("--json", a.json, kJsonHelp);
+  robust->add_flag("--times", a.times, kTimesHelp)->needs("--json");
   robust->callback([&] { chosen = [&] { return robust_command(a); }; });
 }
 

@@ -81,6 +81,7 @@ class Reports {
   }
   void say(std::optional<bool> robust, nlohmann::ordered_json json, const std::string& text) {
     all_robust_ = all_robust_ && robust == true;
+    if (!arguments_.times) json.erase("seconds");
     if (arguments_.json)
       json_.push_back(std::move(json));
     else

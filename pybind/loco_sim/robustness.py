@@ -48,7 +48,7 @@ class Robustness:
     reason: str | None
     schedule: tuple[dict[str, Any], ...]
     unknown: str | None
-    seconds: float
+    seconds: float = field(compare=False)
     text: str = field(repr=False)
 
     def __bool__(self) -> bool:

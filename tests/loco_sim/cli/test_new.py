@@ -63,6 +63,22 @@ def test_a_program_without_its_package_says_so(program, tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+def test_a_build_tree_without_its_libraries_says_so(program, tmp_path):
+    """There is the file that find_package reads as soon as it is configured; what that names may be yet to be built."""
+    package = tmp_path / "lib/cmake/loco_sim"
+    package.mkdir(parents=True)
+    (tmp_path / "bin").mkdir()
+    (package / "loco_sim-config.cmake").write_text("")
+    library = tmp_path / "libx.a"
+    (package / "loco_sim-targets.cmake").write_text(f'set_target_properties(x PROPERTIES IMPORTED_LOCATION_RELEASE "{library}")\n')
+    copy = shutil.copy(program, tmp_path / "bin")
+    done = subprocess.run([copy, "new", tmp_path / "x"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, (tmp_path / "x").exists()) == (2, "", False)
+    assert done.stderr.startswith("loco-sim new: expected the C++ package beside this program")
+    library.write_text("")
+    assert subprocess.run([copy, "new", tmp_path / "x"], capture_output=True, timeout=60).returncode == 0
+
+
 @pytest.mark.long  # it compiles
 def test_the_project_builds_with_the_build_tree(loco_sim, tmp_path):
     loco_sim("new", tmp_path / "project")

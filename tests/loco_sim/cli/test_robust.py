@@ -82,6 +82,6 @@ def test_limits_and_mistakes(loco_sim, tmp_path):
     large = tmp_path / "large.yaml"
     threads = [f"  - {{node: 1, code: '{'; '.join(f'a{t}_{i} = x; x = {i}' for i in range(12))}'}}" for t in range(4)]
     large.write_text("name: large\nmodel: rdmawait\nlocations: {x: {node: 1}}\nthreads:\n" + "\n".join(threads) + "\n")
-    done = loco_sim("robust", large, "--max-seconds", 1, "--json", timeout=20)
+    done = loco_sim("robust", large, "--max-seconds", 1, "--json", "--times", timeout=20)
     [found] = json.loads(done.stdout)
     assert found["robust"] is not True or found["seconds"] < 2
