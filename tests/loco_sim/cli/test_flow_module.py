@@ -29,3 +29,28 @@ def test_the_module_beside_an_installed_program_comes_first(loco_sim, program, r
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith(f"loco-sim: SimGrid's module cannot be loaded: {module}: ")
     assert done.stderr.count("\n") == 1
+
+
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version='4.1'>{}</platform>
+"""
+CLUSTER = "<cluster id='c' prefix='h' suffix='' radical='0-15' speed='1Gf' bw='25Gbps' lat='1us' topology='DRAGONFLY' topo_parameters='{}'/>"
+WIFI = ("<zone id='w' routing='WIFI'><prop id='access_point' value='ap'/><host id='h0' speed='1Gf'/><host id='h1' speed='1Gf'/>"
+        "<router id='ap'/><link id='l' sharing_policy='WIFI' bandwidth='54Mbps' latency='0ms'/></zone>")
+
+
+@pytest.mark.parametrize("content, runs", [(CLUSTER.format("2,1;2,1;2,1;2"), True), (CLUSTER.format("2,1;4,1;1,1;2"), False),
+                                           (WIFI, False)], ids=["dragonfly", "odd dragonfly", "wifi"])
+def test_what_simgrid_ends_a_run_for_is_refused(loco_sim, tmp_path, content, runs):
+    """SimGrid reads it, and ends the process at the first message."""
+    if "no SimGrid" in loco_sim("validate", FLOW).stderr:
+        pytest.skip("a build without the flow model")
+    (tmp_path / "p.xml").write_text(PLATFORM.format(content))
+    scenario = tmp_path / "s.yaml"
+    scenario.write_text("platform: p.xml\nfabric: {model: flow}\nworkload: {kind: barrier, iterations: 2}\n")
+    for command in ("validate", "run"):
+        done = loco_sim(command, scenario)
+        assert done.returncode == (0 if runs else 2), done.stderr
+        assert runs or (done.stdout == "" and "platform: expected a SimGrid platform file, found" in done.stderr
+                        and done.stderr.count("\n") == 1)
