@@ -79,7 +79,8 @@ void add_sweep(CLI::App& app, SweepArguments& a, Chosen& chosen) {
       ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()));
   sweep
       ->add_option("--out", a.out,
-                   "FILE.csv, or FILE.json with one object a line: the rows, as they finish; an interrupted sweep goes "
+                   "FILE.csv, FILE.json with one object a line, or FILE.parquet: the rows, as they finish; an "
+                   "interrupted sweep goes "
                    "on there. stdout, at the end, when left out")
       ->type_name("FILE");
   sweep->add_option("--seeds", a.seeds, "So many seeds at each point")

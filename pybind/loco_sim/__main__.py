@@ -165,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     sweep = commands.add_parser("sweep", help="run a scenario at every point of its sweep: key")
     sweep.add_argument("scenario", help="a YAML file")
     sweep.add_argument("-j", "--jobs", type=_whole_number(1), metavar="N", help="runs at one time (default: as many as processors)")
-    sweep.add_argument("--out", metavar="FILE", help="FILE.csv or FILE.json, one object a line; an interrupted sweep "
+    sweep.add_argument("--out", metavar="FILE", help="FILE.csv, FILE.json (one object a line) or FILE.parquet; an interrupted sweep "
                                                      "goes on there. Without it: to stdout at the end")
     sweep.add_argument("--seeds", type=_whole_number(1), metavar="N", help="that many seeds at each point")
     sweep.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of the scenario")

@@ -182,3 +182,12 @@ def test_litmus_files_have_a_schema():
         assert not validator.is_valid(wrong)
         with pytest.raises(ls.InputError):
             ls.litmus(json.dumps(wrong))
+
+
+@pytest.mark.parametrize("folder, schema", [("scenarios", "scenario"), ("hardware", "hardware"), ("tests/litmus", "litmus")])
+def test_editors_find_the_schema_of_each_file(folder, schema):
+    for file in sorted((ROOT / folder).rglob("*.yaml")):
+        [found] = re.findall(r"^# yaml-language-server: \$schema=(.*)$", file.read_text(), re.MULTILINE)
+        assert (file.parent / found).resolve() == ROOT / f"docs/{schema}.schema.json", file
+    settings = json.loads((ROOT / ".vscode/settings.json").read_text())
+    assert all((ROOT / path).exists() for path in settings["yaml.schemas"])
