@@ -98,8 +98,7 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
   if (events > config_.events_max)
     throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
                      busy_text() + waiting());
-  if (events != 0 && config_.interrupted && config_.interrupted()) throw RunInterrupted("interrupted");
-  if (config_.limits != nullptr) config_.limits->check();
+  if (config_.budget != nullptr) config_.budget->check();
   heap_.follow();
   return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
 }

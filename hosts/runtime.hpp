@@ -16,10 +16,10 @@
 #include "fabric/config.hpp"
 #include "fabric/report.hpp"
 #include "hosts/fibers.hpp"
-#include "hosts/limits.hpp"
 #include "hosts/recorder.hpp"
 #include "hosts/schedule.hpp"
 #include "nic_model/system.hpp"
+#include "sim/budget.hpp"
 #include "sim/host_memory.hpp"
 
 namespace loco::hosts {
@@ -32,12 +32,6 @@ class Deadlock : public std::runtime_error {
 
 /// The run took more events than it was allowed.
 class EventLimit : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/// Config::interrupted said so.
-class RunInterrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -60,9 +54,8 @@ struct Config {
   bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
   sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
-  Limits* limits = nullptr;                ///< asked now and then; may be null, and outlives the runtime
-  std::vector<NodeStop> stops = {};        ///< Schedule::timed only
-  std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
+  sim::Budget* budget = nullptr;     ///< asked now and then; may be null, and outlives the runtime
+  std::vector<NodeStop> stops = {};  ///< Schedule::timed only
 };
 
 class Runtime {
@@ -87,14 +80,14 @@ class Runtime {
 
   /// Says what the threads wait for, in a report of a run that has taken too many events.
   using Report = std::function<std::string()>;
-  /// Until nothing is left to happen, or a program has failed (threads().failed()). Throws EventLimit, RunInterrupted
-  /// and LimitReached.
+  /// Until nothing is left to happen, or a program has failed (threads().failed()). Throws EventLimit, and what the
+  /// budget throws.
   void run(const Report& waiting);
   /// Other limits for the run that is to come.
   void set_events_max(std::uint64_t most) { config_.events_max = most; }
   /// Who is told of messages in the run that is to come; null: nobody. Outlives it.
   void set_messages(nic::MessageObserver* observer) { messages_ = observer; }
-  void set_interrupted(std::function<bool()> asked) { config_.interrupted = std::move(asked); }
+  void set_budget(sim::Budget* budget) { config_.budget = budget; }
 
   /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
   /// a run which does not record. Not for its programs: std::logic_error during run().

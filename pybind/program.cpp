@@ -158,8 +158,7 @@ std::string word_name(const Program& program, NodeId node, Address address) {
   return program.word_name(address - base).cast<std::string>();
 }
 
-ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program, Interruption& interruption,
-                             Limits& limits) {
+ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program, sim::Budget& budget) {
   ClusterConfig config;
   config.profile = s.hardware;
   config.topology = s.topology;
@@ -172,8 +171,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program
   config.record_activities = s.trace_activities;
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
-  config.limits = &limits;
-  config.interrupted = [&interruption] { return interruption.requested(); };
+  config.budget = &budget;
   config.word_name = [&program](NodeId node, Address address) { return word_name(program, node, address); };
   return config;
 }
@@ -195,10 +193,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   result->hints = hints(s, *result);
   if (const std::shared_ptr<trace::Trace> trace = trace_of(s, cluster)) result->trace = std::move(*trace);
   if (!s.check.empty() && result->trace) {
-    const auto poll = [&cluster] {
-      if (cluster.config().interrupted()) throw RunInterrupted("interrupted");
-      cluster.config().limits->check();
-    };
+    const auto poll = [&cluster] { cluster.config().budget->check(); };
     result->verdict = model::check(*result->trace, s.check, {.tower = s.check_tower, .poll = poll});
   }
   return result;
@@ -231,8 +226,8 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     program.by_node.at(node).push_back(program.generators.size());
     program.generators.push_back({node, generator});
   }
-  Limits limits = limits_of(s);
-  SimulatedCluster cluster(cluster_config(s, program, interruption, limits));
+  sim::Budget budget = budget_of(s, [&interruption] { return interruption.requested(); });
+  SimulatedCluster cluster(cluster_config(s, program, budget));
   program.cluster = &cluster;
   std::shared_ptr<RunResult> result;
   try {
@@ -240,7 +235,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     cluster.spawn_everywhere([&program](Transport& transport) { run_node(program, transport); });
     cluster.run();
     result = finished(s, cluster);
-  } catch (const RunInterrupted& e) {
+  } catch (const sim::Interrupted& e) {
     interruption.rethrow();
     throw Interrupted(e.what());
   } catch (const std::runtime_error& e) {

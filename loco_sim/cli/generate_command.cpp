@@ -17,6 +17,7 @@
 #include "loco_sim/cli/usage.hpp"
 #include "model/corerma/document.hpp"
 #include "model/corerma/generate.hpp"
+#include "sim/budget.hpp"
 #include "text/json.hpp"
 #include "text/words.hpp"
 
@@ -29,8 +30,6 @@ namespace corerma = model::corerma;
 /// Set by Ctrl-C: the test being written is finished, then the command ends.
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int signal) { interrupted = signal; }
-
-struct Interrupted {};
 
 /// What ends the program as it ends others: Ctrl-C with its exit code, SIGTERM by that signal.
 int ended() {
@@ -204,11 +203,11 @@ int write(const GenerateArguments& arguments, const corerma::GenerateOptions& op
   corerma::Generator generator(options);
   try {
     (void)generator.run([&](const corerma::Test& test) {
-      if (interrupted != 0) throw Interrupted();
+      if (interrupted != 0) throw sim::Interrupted();
       sink.put(test);
       return true;
     });
-  } catch (const Interrupted&) {
+  } catch (const sim::Interrupted&) {
     sink.close();
     fmt::print(stderr, "loco-sim: {}\n",
                sink.last().empty() ? std::string("interrupted before the first test")
@@ -229,7 +228,7 @@ int generate_command(const GenerateArguments& arguments) {
     if (!arguments.anyway && arguments.limit == 0) require_reach(options);
     Progress progress;
     options.poll = [&](const corerma::Progress& at) {
-      if (interrupted != 0) throw Interrupted();
+      if (interrupted != 0) throw sim::Interrupted();
       if (progress.is_due())
         progress.show(fmt::format("size {}: {} programs, {} tests", at.size, at.programs, at.tests));
     };
@@ -240,7 +239,7 @@ int generate_command(const GenerateArguments& arguments) {
       options.every = std::max<std::uint64_t>(1, (tests + arguments.sample - 1) / arguments.sample);
     }
     return arguments.count ? count(arguments, options) : write(arguments, options);
-  } catch (const Interrupted&) {
+  } catch (const sim::Interrupted&) {
     fmt::print(stderr, "loco-sim: interrupted while counting\n");
     return ended();
   } catch (const std::invalid_argument& error) {

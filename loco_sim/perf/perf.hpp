@@ -23,6 +23,7 @@
 #include "nic_model/profile.hpp"
 #include "nic_model/usage.hpp"
 #include "nic_model/verbs.hpp"
+#include "sim/budget.hpp"
 
 namespace loco::perf {
 
@@ -118,11 +119,7 @@ class OptionError : public std::invalid_argument {
 /// perftest's default message size: 2 for latency, 65536 for bandwidth, 8 for atomics; `most` at most.
 [[nodiscard]] std::uint64_t default_size(Test test, std::uint64_t most);
 
-/// Options::interrupted said so.
-class Interrupted : public std::runtime_error {
- public:
-  Interrupted() : std::runtime_error("interrupted") {}
-};
+using sim::Interrupted;  // Options::interrupted said so
 
 struct Result {
   std::uint64_t size = 0;

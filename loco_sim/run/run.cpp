@@ -28,10 +28,10 @@ void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
   const std::uint64_t unrecorded = memory_at_least(s, false);
   const std::uint64_t bytes = memory_at_least(s, config.record);
   const bool trace = bytes / 2 > unrecorded;
-  config.limits->require(bytes, trace ? fmt::format("trace.level: none takes {}", hosts::bytes_text(unrecorded)) : "");
+  config.budget->require(bytes, trace ? fmt::format("trace.level: none takes {}", sim::bytes_text(unrecorded)) : "");
 }
 
-ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, Limits& limits) {
+ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, sim::Budget& budget) {
   ClusterConfig config;
   config.refuse_unfit = false;  // a scenario asks what happens there: the verdict tells, and by which mechanism
   config.profile = s.hardware;
@@ -46,8 +46,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.record_activities = s.trace_activities;
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
-  config.limits = &limits;
-  config.interrupted = options.interrupted;
+  config.budget = &budget;
   const std::uint32_t needed = workloads::send_queue_entries(*workloads::find(s.workload), s.parameters);
   config.send_queue_entries = std::max(config.send_queue_entries, needed);
   return config;
@@ -80,20 +79,19 @@ void add_network_counters(const fabric::Network& whole, sim::Counters& counters)
   add("fabric_queue_max_bytes", sum.queue_max);
 }
 
-void check_trace(const scenario::Scenario& s, const RunOptions& options, Limits& limits, RunResult& result) {
+void check_trace(const scenario::Scenario& s, sim::Budget& budget, RunResult& result) {
   if (s.check.empty()) return;
   model::CheckOptions check{.tower = s.check_tower};
-  check.poll = [&] {
-    if (options.interrupted && options.interrupted()) throw RunInterrupted("interrupted");
-    limits.check();
-  };
+  check.poll = [&] { budget.check(); };
   result.verdict = model::check(*result.trace, s.check, check);
 }
 
 }  // namespace
 
-Limits limits_of(const scenario::Scenario& s) {
-  return {s.memory_max, std::chrono::nanoseconds(s.wall_time_max.ps / 1000)};
+sim::Budget budget_of(const scenario::Scenario& s, std::function<bool()> interrupted) {
+  return sim::Budget({.memory = s.memory_max,
+                      .wall_time = std::chrono::nanoseconds(s.wall_time_max.ps / 1000),
+                      .interrupted = std::move(interrupted)});
 }
 
 std::uint64_t memory_at_least(const scenario::Scenario& s) {
@@ -138,12 +136,12 @@ double RunResult::operations_per_second() const {
 
 namespace {
 /// The error that a run ends with which could not go on; the scenario says whether what it did until then is checked.
-[[noreturn]] void fail(const scenario::Scenario& s, const RunOptions& options, Limits& limits, const std::string& what,
+[[noreturn]] void fail(const scenario::Scenario& s, sim::Budget& budget, const std::string& what,
                        std::optional<trace::Trace> trace, bool checked) {
   if (!trace) throw RunError(what);
   RunResult so_far;
   so_far.trace = std::move(trace);
-  if (checked) check_trace(s, options, limits, so_far);
+  if (checked) check_trace(s, budget, so_far);
   throw RunError(what, std::make_shared<trace::Trace>(std::move(*so_far.trace)), std::move(so_far.verdict));
 }
 
@@ -155,50 +153,50 @@ std::optional<trace::Trace> recorded(const scenario::Scenario& s, SimulatedClust
 }
 
 /// A finished run's trace is checked; it is not lost when a limit ends that.
-void check_finished(const scenario::Scenario& s, const RunOptions& options, Limits& limits, RunResult& result) {
+void check_finished(const scenario::Scenario& s, sim::Budget& budget, RunResult& result) {
   if (!result.trace) return;
   try {
-    check_trace(s, options, limits, result);
-  } catch (const RunInterrupted& error) {
+    check_trace(s, budget, result);
+  } catch (const sim::Interrupted& error) {
     throw Interrupted(told(s, error));
-  } catch (const LimitReached& error) {
-    fail(s, options, limits, told(s, error), std::move(result.trace), false);
+  } catch (const sim::LimitReached& error) {
+    fail(s, budget, told(s, error), std::move(result.trace), false);
   }
 }
 
 void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config, RunResult& result) {
   try {
     fill_ideal_times(scenario, config, result.flows);
-  } catch (const RunInterrupted& error) {
+  } catch (const sim::Interrupted& error) {
     throw Interrupted(told(scenario, error));
-  } catch (const LimitReached& error) {
+  } catch (const sim::LimitReached& error) {
     throw RunError(told(scenario, error));
   }
 }
 
 RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
-  Limits limits = limits_of(scenario);
-  const ClusterConfig config = cluster_config(scenario, options, limits);
+  sim::Budget budget = budget_of(scenario, options.interrupted);
+  const ClusterConfig config = cluster_config(scenario, options, budget);
   workloads::Results measured;
   try {
     require_memory(scenario, config);
-  } catch (const LimitReached& error) {
+  } catch (const sim::LimitReached& error) {
     throw RunError(told(scenario, error));
   }
   SimulatedCluster cluster(config);
   try {
     measured =
         workloads::run(*workloads::find(scenario.workload), scenario.parameters, cluster, scenario.library_faults);
-  } catch (const RunInterrupted& error) {
+  } catch (const sim::Interrupted& error) {
     throw Interrupted(told(scenario, error));
-  } catch (const LimitReached& error) {
-    fail(scenario, options, limits, told(scenario, error), recorded(scenario, cluster), false);
+  } catch (const sim::LimitReached& error) {
+    fail(scenario, budget, told(scenario, error), recorded(scenario, cluster), false);
   } catch (const Deadlock& error) {
-    fail(scenario, options, limits, told(scenario, error), recorded(scenario, cluster), true);
+    fail(scenario, budget, told(scenario, error), recorded(scenario, cluster), true);
   } catch (const std::runtime_error& error) {
     const std::string cycle = cluster.pause_cycle();
     const RunError whole(error.what() + (cycle.empty() ? cycle : "; PFC deadlock: " + cycle));
-    fail(scenario, options, limits, told(scenario, whole), recorded(scenario, cluster), true);
+    fail(scenario, budget, told(scenario, whole), recorded(scenario, cluster), true);
   }
   RunResult result;
   result.operations = std::move(measured.operations);
@@ -215,7 +213,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   result.pause_cycle = cluster.pause_cycle();
   fill_series(cluster, result);
   result.trace = recorded(scenario, cluster);
-  check_finished(scenario, options, limits, result);
+  check_finished(scenario, budget, result);
   fill_flows(scenario, config, result);
   return result;
 }
@@ -254,8 +252,8 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
     throw RunError(told(scenario, error));
   }
   RunResult result = result_from_bytes(std::string_view(answer).substr(1));
-  Limits limits = limits_of(scenario);
-  check_finished(scenario, options, limits, result);
+  sim::Budget budget = budget_of(scenario, options.interrupted);
+  check_finished(scenario, budget, result);
   if (answer.front() == kResult) return result;
   if (!result.trace) throw RunError(result.broken.front());
   throw RunError(result.broken.front(), std::make_shared<trace::Trace>(std::move(*result.trace)),

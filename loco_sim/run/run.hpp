@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "fabric/report.hpp"
-#include "hosts/limits.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "model/check.hpp"
 #include "nic_model/system.hpp"
+#include "sim/budget.hpp"
 #include "sim/counters.hpp"
 #include "trace/trace.hpp"
 
@@ -98,8 +98,8 @@ struct RunOptions {
   bool keep_trace = false;
 };
 
-/// The limits of a run that begins now.
-[[nodiscard]] Limits limits_of(const scenario::Scenario& scenario);
+/// What a run that begins now may take.
+[[nodiscard]] sim::Budget budget_of(const scenario::Scenario& scenario, std::function<bool()> interrupted = {});
 
 /// Bytes of this machine's memory that a run takes at least, its trace included when it is checked or written; a check
 /// takes more.

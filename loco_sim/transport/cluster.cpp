@@ -19,9 +19,8 @@ hosts::Config runtime_config(const ClusterConfig& config) {
           .record_activities = config.record_activities,
           .series_interval = config.series_interval,
           .events_max = config.events_max,
-          .limits = config.limits,
-          .stops = config.stops,
-          .interrupted = config.interrupted};
+          .budget = config.budget,
+          .stops = config.stops};
 }
 }  // namespace
 

@@ -16,11 +16,8 @@ namespace loco {
 
 using hosts::Deadlock;
 using hosts::EventLimit;
-using hosts::LimitReached;
-using hosts::Limits;
 using hosts::NodeStop;
 using hosts::ProgramError;
-using hosts::RunInterrupted;
 using hosts::Schedule;
 
 struct ClusterConfig {
@@ -35,10 +32,9 @@ struct ClusterConfig {
   bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
   sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
-  Limits* limits = nullptr;                ///< asked now and then; may be null, and outlives the cluster
-  std::vector<NodeStop> stops = {};        ///< Schedule::timed only
-  sim::Duration keep_alive{100'000'000};   ///< with stops or failing links: how often the nodes ask each other
-  std::function<bool()> interrupted = {};  ///< asked now and then; may be empty
+  sim::Budget* budget = nullptr;          ///< asked now and then; may be null, and outlives the cluster
+  std::vector<NodeStop> stops = {};       ///< Schedule::timed only
+  sim::Duration keep_alive{100'000'000};  ///< with stops or failing links: how often the nodes ask each other
   /// False, for experiments: a connection that a program ends stays as it is on both sides, beside the next one.
   bool connections_end = true;
   /// Channels refuse hardware that lacks what they are built on (Capability). False: they run, and the checkers show

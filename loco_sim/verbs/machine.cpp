@@ -21,7 +21,7 @@ hosts::Config runtime_config(Config&& c) {
   config.schedule = c.schedule.value_or(has_times ? Schedule::timed : Schedule::random);
   config.record = c.record || c.record_activities;
   config.record_activities = c.record_activities;
-  config.limits = c.limits;
+  config.budget = c.budget;
   config.stops = std::move(c.stops);
   return config;
 }
@@ -61,11 +61,11 @@ void Machine::run(std::uint64_t events_max, const std::function<void()>& poll) {
   hosts::Fibers& threads = runtime_.threads();
   if (runtime_.recorder()) runtime_.recorder()->record_verbs(runtime_.system());
   runtime_.set_events_max(events_max);
-  if (poll)
-    runtime_.set_interrupted([&poll] {
-      poll();
-      return false;
-    });
+  sim::Budget asks({.interrupted = [&poll] {
+    if (poll) poll();
+    return false;
+  }});
+  if (runtime_.config().budget == nullptr) runtime_.set_budget(&asks);
   try {
     runtime_.run([] { return std::string(); });
   } catch (const hosts::EventLimit&) {

@@ -39,9 +39,9 @@ struct Config {
   /// By default that of the clock; random on hardware that has no times (`fabric.ideal`): it is a model of what may
   /// happen, and a run by the clock would show one of its behaviours as if it were the only one.
   std::optional<Schedule> schedule = {};
-  bool record = false;             ///< keep a trace: Machine::take_trace()
-  bool record_activities = false;  ///< and of packets, TLPs, doorbells, CQEs
-  hosts::Limits* limits = nullptr;
+  bool record = false;                      ///< keep a trace: Machine::take_trace()
+  bool record_activities = false;           ///< and of packets, TLPs, doorbells, CQEs
+  sim::Budget* budget = nullptr;            ///< may be null, and outlives the machine
   std::vector<hosts::NodeStop> stops = {};  ///< Schedule::timed only
 };
 
@@ -66,7 +66,8 @@ class Machine {
   void declare_flag(nic::NodeId node, nic::Address address) { flags_.emplace_back(node, address); }
 
   /// Until every program has ended and nothing is under way. What a program throws comes out. Throws Stuck, and
-  /// std::runtime_error after `events_max` events. `poll` is called now and then; what it throws ends the run.
+  /// std::runtime_error after `events_max` events. `poll` is called now and then, where there is no
+  /// budget; what it throws ends the run.
   void run(std::uint64_t events_max = 1'000'000'000, const std::function<void()>& poll = {});
 
   /// What was recorded until now (Config::record), taken out. Of a run that has not ended well, too.

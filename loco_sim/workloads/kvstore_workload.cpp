@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "hosts/limits.hpp"
 #include "loco_sim/baselines/redis_costs.hpp"
 #include "loco_sim/baselines/rpc_store.hpp"
 #include "loco_sim/baselines/tree_operation.hpp"
@@ -15,6 +14,7 @@
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
+#include "sim/budget.hpp"
 
 namespace loco::workloads {
 
@@ -60,8 +60,8 @@ void run_clients(Transport& node, const Setup& setup, const KvPlan& plan, Shared
 /// steps.
 void keep_limits(const Setup& setup, std::uint64_t step) {
   constexpr std::uint64_t kLookEvery = 1024;
-  Limits* const limits = setup.cluster.config().limits;
-  if (limits != nullptr && step % kLookEvery == 0) limits->check();
+  sim::Budget* const budget = setup.cluster.config().budget;
+  if (budget != nullptr && step % kLookEvery == 0) budget->check();
 }
 
 /// What is loaded.
