@@ -242,6 +242,7 @@ void bind_trace(py::module_& m) {
   using Shared = std::shared_ptr<trace::Trace>;
   py::class_<trace::Trace, Shared>(m, "Trace")
       .def_readonly("scenario", &trace::Trace::scenario)
+      .def_property_readonly("of_verbs", [](const trace::Trace& t) { return t.verbs.has_value(); })
       .def_readonly("seed", &trace::Trace::seed)
       .def_readonly("nodes", &trace::Trace::nodes)
       .def_readonly("node_sets", &trace::Trace::node_sets)

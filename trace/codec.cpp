@@ -22,6 +22,8 @@ std::string_view name(Tag tag) {
       return "subevents";
     case Tag::activities:
       return "activities";
+    case Tag::queues:
+      return "queues";
     case Tag::end:
       return "end";
   }

@@ -12,7 +12,17 @@ namespace loco::trace::codec {
 
 inline constexpr std::string_view kMagic = "LOCOTRC\n";
 
-enum class Tag : std::uint8_t { header = 1, threads, objects, node_sets, calls, subevents, activities, end = 0x7f };
+enum class Tag : std::uint8_t {
+  header = 1,
+  threads,
+  objects,
+  node_sets,
+  calls,
+  subevents,
+  activities,
+  queues,
+  end = 0x7f
+};
 [[nodiscard]] std::string_view name(Tag tag);
 
 /// Records in one block of calls or subevents: bounds what damage can spoil and what a reader holds.

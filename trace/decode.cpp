@@ -7,6 +7,7 @@
 
 #include "trace/codec.hpp"
 #include "trace/file.hpp"
+#include "trace/queues_codec.hpp"
 
 namespace loco::trace {
 namespace {
@@ -99,7 +100,8 @@ class Decoder {
     if (in_.take(codec::kMagic.size(), "the magic number") != codec::kMagic)
       Reader::fail(0, "the magic number", "is not that of a loco-sim trace");
     version_ = in_.reader(4, "the version").fixed32("the version");
-    if (version_ < kTraceVersionOldest || version_ > kTraceVersion)
+    const bool known = version_ >= kTraceVersionOldest && version_ <= kTraceVersion;
+    if (!known && version_ != kTraceVersionQueues)
       throw TraceError(codec::kMagic.size(), "version " + std::to_string(version_) + ", expected " +
                                                  std::to_string(kTraceVersionOldest) + " to " +
                                                  std::to_string(kTraceVersion));
@@ -112,6 +114,8 @@ class Decoder {
     while (trace_.calls.size() < counts_.calls) expect(Tag::calls, [&](Reader& r) { calls(r); });
     while (trace_.subevents.size() < counts_.subevents) expect(Tag::subevents, [&](Reader& r) { subevents(r); });
     while (trace_.activities.size() < counts_.activities) expect(Tag::activities, [&](Reader& r) { activities(r); });
+    if (version_ == kTraceVersionQueues)
+      expect(Tag::queues, [&](Reader& r) { trace_.verbs = codec::get_queues(r, trace_); });
     expect(Tag::end, [](Reader&) {});
     if (!in_.done()) Reader::fail(in_.offset(), "the file", "goes on after its end block");
     return std::move(trace_);

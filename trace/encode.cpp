@@ -6,6 +6,7 @@
 
 #include "trace/codec.hpp"
 #include "trace/file.hpp"
+#include "trace/queues_codec.hpp"
 
 namespace loco::trace {
 namespace {
@@ -121,6 +122,7 @@ std::vector<Block> blocks_of(const Trace& t) {
   add(Tag::calls, t.calls.size());
   add(Tag::subevents, t.subevents.size());
   add(Tag::activities, t.activities.size());
+  if (t.verbs) blocks.push_back({Tag::queues});
   blocks.push_back({Tag::end});
   return blocks;
 }
@@ -141,6 +143,8 @@ void payload(Writer& w, const Trace& t, const Block& block) {
       return records(w, t.subevents, block.first, subevent);
     case Tag::activities:
       return records(w, t.activities, block.first, activity);
+    case Tag::queues:
+      return codec::put_queues(w, *t.verbs);
     case Tag::end:
       return;
   }
@@ -169,7 +173,7 @@ class Batch {
 void encode_trace(const Trace& trace, const TraceSink& sink) {
   Writer start;
   start.raw(codec::kMagic);
-  start.fixed32(kTraceVersion);
+  start.fixed32(trace.verbs ? kTraceVersionQueues : kTraceVersion);
   sink(start.bytes());
   // Blocks know nothing of each other: each processor encodes some of them.
   constexpr std::size_t kBatch = 16;

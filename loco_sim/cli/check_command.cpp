@@ -11,6 +11,8 @@
 #include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
+#include "model/verbs/check.hpp"
+#include "model/verbs/races.hpp"
 #include "sim/host_memory.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -95,10 +97,57 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
   return names;
 }
 
+namespace {
+
+nlohmann::ordered_json to_json(const model::verbs::Access& a) {
+  return {{"access", a.text}, {"thread", a.thread_name}, {"place", a.place}};
+}
+
+/// Verdict and races of a verbs program's run.
+int check_verbs(const CheckArguments& arguments, const trace::Trace& trace) {
+  const model::verbs::Verdict verdict = model::verbs::check(trace);
+  const std::vector<model::verbs::Race> races = model::verbs::races(trace);
+  const bool right = verdict.consistent() && std::ranges::none_of(races, &model::verbs::Race::error);
+  if (arguments.quiet && right) return kDone;
+  std::string text = verdict.to_text() + "\n";
+  nlohmann::ordered_json json = {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}};
+  json["violations"] = nlohmann::ordered_json::array();
+  for (const model::verbs::Violation& v : verdict.violations)
+    json["violations"].push_back({{"rule", v.rule}, {"message", v.message}});
+  json["races"] = nlohmann::ordered_json::array();
+  for (const model::verbs::Race& r : races) {
+    text += r.to_text() + "\n";
+    json["races"].push_back({{"kind", name(r.kind)},
+                             {"error", r.error},
+                             {"node", r.node},
+                             {"address", r.address},
+                             {"count", r.count},
+                             {"first", to_json(r.first)},
+                             {"second", to_json(r.second)},
+                             {"advice", r.advice}});
+  }
+  if (arguments.json) {
+    print(json);
+  } else {
+    print(races.empty() ? text + "no races\n" : text);
+  }
+  return right ? kDone : kFailed;
+}
+
+}  // namespace
+
 int check_command(const CheckArguments& arguments) {
   std::vector<std::string> names = library_names(arguments.models);
   require_place_of(arguments.dot);
   const trace::Trace trace = read_trace(arguments.trace);
+  if (trace.verbs) {
+    if (!names.empty() || !arguments.dot.empty() || arguments.tower)
+      throw UsageError(
+          fmt::format("loco-sim check: {}: expected no --model, --dot or --tower for the trace of a verbs "
+                      "program, which is judged by rdmatso and searched for races",
+                      text::printable(arguments.trace)));
+    return check_verbs(arguments, trace);
+  }
   if (names.empty()) names = libraries_of(trace);
   std::vector<trace::Library> libraries;
   for (const std::string& name : names) {

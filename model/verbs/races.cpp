@@ -439,10 +439,14 @@ void Finder::settle() {
 
 void Finder::queues() {
   overruns();
+  std::set<std::uint32_t> failed;  // requests
+  for (const Verbs::Entry& e : verbs_.entries)
+    if (e.failed && !e.receive) failed.insert(e.request);
   for (const Verbs::Message& m : verbs_.messages) {
     if (m.receive != kNone) continue;
     const bool reliable = m.qp >= verbs_.queue_pairs.size() || verbs_.queue_pairs[m.qp].type == Verbs::Transport::rc;
-    Race race{.kind = RaceKind::no_receive, .error = !reliable};
+    const bool given_up = m.request != kNone && failed.contains(m.request);
+    Race race{.kind = RaceKind::no_receive, .error = !reliable || given_up};
     std::uint32_t place = 0;
     if (m.request != kNone) {
       race.first = access_of_call(

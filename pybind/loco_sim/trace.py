@@ -336,6 +336,10 @@ def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (
     if not isinstance(trace, Trace):
         trace = read_trace(trace)
     most = at_least("max_violations", max_violations, 0, most=WORD_MAX)
+    if trace._core.of_verbs:
+        if list([models] if isinstance(models, str) else models) not in ([], ["rdmatso"]):
+            raise ValueError(f'models: expected "rdmatso" for the trace of a verbs program, found {models!r}')
+        return verdict_from(_core.check_verbs(trace._core))
     return verdict_from(_core.check(trace._core, names_of(models), most, yes_or_no("tower", tower)))
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .verdict import Verdict
 
 __all__ = ["Access", "Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Race", "Races", "Request",
-           "Run", "SharedReceiveQueue", "Thread", "VerbsError"]
+           "Run", "SharedReceiveQueue", "Thread", "VerbsError", "races"]
 
 (_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POST_SRQ_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE,
  _LOAD_FLAG, _COMPARE_SWAP, _SRQ_LIMIT, _MODIFY_QP) = (
@@ -192,6 +192,16 @@ class Races(tuple[Race, ...]):
     __repr__ = __str__
 
 
+def races(trace: Trace) -> Races:
+    """What `Run.why` finds, of a trace that was kept: ``races(ls.read_trace(path))``.
+
+    Raises:
+        ValueError: it is not the trace of a verbs program.
+    """
+    return Races(Race(kind, error, node, address, count, Access(*first), Access(*second), advice, text)
+                 for kind, error, node, address, count, first, second, advice, text in _core.verbs_races(trace._core))
+
+
 class Run(int):
     """What a run did: the simulated time at its end in picoseconds, as a number, and what it has recorded.
 
@@ -210,10 +220,9 @@ class Run(int):
         """The simulated time at the end. Means nothing where events ran in another order than that of time."""
         return int(self)
 
-    def _recorded(self) -> _core.Trace:
+    def _recorded(self) -> None:
         if self.trace is None:
             raise Error('expected a run with a trace: verbs.Machine(..., trace="subevents")')
-        return self.trace._core
 
     def check(self, model: str = "rdmatso") -> Verdict:
         """Is the run one that the memory model of verbs allows? Always, unless the NIC has a deliberate fault: what is
@@ -222,18 +231,18 @@ class Run(int):
         Args:
             model: "rdmatso": polls, queue pairs, receives and completion queues.
         """
-        from .verdict import verdict_from
-
         if model != "rdmatso":
             raise ValueError(f'model: expected "rdmatso", found {model!r}')
-        return verdict_from(_core.check_verbs(self._recorded()))
+        self._recorded()
+        assert self.trace is not None
+        return self.trace.check(model)
 
     def why(self) -> Races:
         """The races of the program: accesses to one word that nothing orders, with both lines and what would order them.
         They are found in any run in which both accesses are made, whatever they saw."""
-        return Races(Race(kind, error, node, address, count, Access(*first), Access(*second), advice, text)
-                     for kind, error, node, address, count, first, second, advice, text
-                     in _core.verbs_races(self._recorded()))
+        self._recorded()
+        assert self.trace is not None
+        return races(self.trace)
 
 
 @dataclass(frozen=True)

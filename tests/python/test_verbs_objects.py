@@ -1,5 +1,9 @@
 """ls.verbs: shared receive queues, access rights, lists of requests, states, options of the network, counters."""
 
+import os
+import pickle
+import subprocess
+
 import pytest
 
 import loco_sim as ls
@@ -224,7 +228,7 @@ def test_what_is_recorded_is_a_choice():
     assert len(packets.trace.activities) > 0 == len(accesses.trace.activities)
     with pytest.raises(ls.Error, match='expected a run with a trace'):
         nothing.why()
-    with pytest.raises(ValueError, match="judged by Run.check"):
+    with pytest.raises(ValueError, match='expected "rdmatso" for the trace of a verbs program'):
         accesses.trace.check("rdmawait")
     with pytest.raises(ValueError, match='model: expected "rdmatso"'):
         accesses.check("rdmawait")
@@ -280,3 +284,22 @@ def test_a_peer_that_never_receives_is_named_as_the_cause():
     with pytest.raises(ls.RunError, match="no end after 100000 events; [0-9]+ RNR NAKs") as told:
         m.run(max_events=100_000)
     assert told.value.trace is not None
+
+
+@pytest.mark.skipif("LOCO_SIM" not in os.environ, reason="there is no loco-sim")
+def test_a_trace_keeps_what_queues_did(tmp_path):
+    program = os.environ["LOCO_SIM"]
+    _, run = rpc()
+    path = tmp_path / "rpc.trace"
+    run.trace.write(path)
+    for kept in (ls.read_trace(path), pickle.loads(pickle.dumps(run.trace))):
+        assert kept.check() == run.check("rdmatso") and verbs.races(kept) == run.why()
+    told = subprocess.run([program, "check", str(path)], capture_output=True, text=True)
+    assert told.returncode == 0 and told.stdout.startswith("consistent: rdmatso")
+    told = subprocess.run([program, "check", str(path), "--model", "sv"], capture_output=True, text=True)
+    assert told.returncode == 2 and "trace of a verbs program" in told.stderr
+    whole = path.read_bytes()
+    for at in range(len(whole) - 200, len(whole)):  # a damaged file is refused, and not believed
+        (tmp_path / "bad").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
+        with pytest.raises((ls.Error, ValueError)):
+            ls.read_trace(tmp_path / "bad")

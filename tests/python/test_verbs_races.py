@@ -70,6 +70,12 @@ QUESTIONS = {
     "result read before its CQE": ("1: z, 2: x", ONE, ["1: get(z, x) on q; a = z; poll(q)"],
                                    {("result before completion", "z")}, "", {}),
     "after its CQE": ("1: z, 2: x", ONE, ["1: get(z, x) on q; poll(q); a = z"], set(), "", {}),
+    "relaxed data, strict flag": ("2: x*, 2: f", ONE, ["1: put(x, 1) on q; put(f, 1) on q", "2: a = f; b = x"], set(),
+                                  "f", {"a": 1}),
+    "a word twice in a relaxed region": ("2: x*", ONE, ["1: put(x, 1) on q; put(x, 2) on q; poll(q); poll(q)"],
+                                         {("in flight twice", "x")}, "", {}),
+    "a relaxed flag passes its data": ("2: x, 2: f*", ONE, ["1: put(x, 1) on q; put(f, 1) on q", "2: a = f; b = x"],
+                                       {("unordered", "x")}, "f", {"a": 1}),
     "two atomics": ("1: z w, 2: x", ONE, ["1: rfaa(z, x, 1) on q; rfaa(w, x, 1) on q; poll(q); poll(q); a = z; b = w"],
                     set(), "", {"a": 0, "b": 1}),
 }
@@ -84,7 +90,8 @@ class World:
         self.places = {}
         for part in words.split(", "):
             node, names = part.split(": ")
-            region = self.machine.register(int(node) - 1, 8 * len(names.split()))
+            region = self.machine.register(int(node) - 1, 8 * len(names.split()), relaxed_ordering="*" in names)
+            names = names.replace("*", "")
             for i, name in enumerate(names.split()):
                 self.places[name] = region[8 * i:8 * i + 8]
         self.flags = flags.split()
@@ -246,6 +253,8 @@ def test_a_queue_that_may_overrun_and_one_that_does():
         m.spawn(0, program)
         return m.run()
 
+    may = [r for r in run(0).why() if r.kind == "CQ overrun"]
+    assert len(may) == 1 and not may[0].error and "2 entries" in may[0].advice
     sure = [r for r in run(100_000_000).why() if r.kind == "CQ overrun"]
     assert len(sure) == 1 and sure[0].error and "IBV_EVENT_CQ_ERR" in sure[0].advice
 
@@ -271,3 +280,20 @@ def test_a_message_without_a_receive():
     run = m.run()
     told = [r for r in run.why() if r.kind == "no receive"]
     assert len(told) == 1 and not told[0].error and run.counters["rnr_naks"] >= 1
+
+
+def test_a_message_that_is_given_up_is_an_error():
+    m = ls.verbs.Machine(nodes=2, hardware={"base": "cx5-roce-25g", "nic": {"rnr_retry": 1}})
+    here = m.register(0, 64)
+    cq = m.create_cq(0)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
+    m.connect(qp, peer)
+
+    def sender(t):
+        yield t.post_send(qp, "send", local=here[:8])
+        return (yield t.wait_cq(cq)).status
+
+    thread = m.spawn(0, sender)
+    run = m.run()
+    told = [r for r in run.why() if r.kind == "no receive"]
+    assert thread.returned == "rnr_retry_exc_err" and len(told) == 1 and told[0].error

@@ -1,0 +1,219 @@
+// One description of each record serves both ways: what is put is what is got.
+#include "trace/queues_codec.hpp"
+
+#include <limits>
+#include <vector>
+
+namespace loco::trace::codec {
+
+namespace {
+
+constexpr std::uint64_t kAny32 = std::numeric_limits<std::uint32_t>::max();
+
+/// How many there are of what indices lead to.
+struct Counts {
+  std::uint64_t nodes = 0, threads = 0, calls = 0, places = 0, queue_pairs = 0, requests = 0, receives = 0,
+                messages = 0, entries = 0, polls = 0;
+};
+
+class Put {
+ public:
+  explicit Put(Writer& to) : to_(to) {}
+  template <typename T>
+  void number(T& value, std::uint64_t) {
+    to_.number(static_cast<std::uint64_t>(value));
+  }
+  void wide(std::uint64_t& value) { to_.number(value); }
+  void flag(bool& value) { to_.byte(value ? 1 : 0); }
+  /// kNone, or an index.
+  void index(std::uint32_t& value, std::uint64_t) { to_.number(value == Verbs::kNone ? 0 : std::uint64_t{value} + 1); }
+  void text(std::string& value) { to_.text(value); }
+  template <typename T>
+  void count(std::vector<T>& list, std::uint64_t) {
+    to_.number(list.size());
+  }
+
+ private:
+  Writer& to_;
+};
+
+class Get {
+ public:
+  explicit Get(Reader& from) : from_(from) {}
+  template <typename T>
+  void number(T& value, std::uint64_t most) {
+    value = static_cast<T>(from_.number_up_to(most, kWhat));
+  }
+  void wide(std::uint64_t& value) { value = from_.number(kWhat); }
+  void flag(bool& value) { value = from_.number_up_to(1, kWhat) != 0; }
+  void index(std::uint32_t& value, std::uint64_t count) {
+    const std::uint64_t code = from_.number_up_to(count, kWhat);
+    value = code == 0 ? Verbs::kNone : static_cast<std::uint32_t>(code - 1);
+  }
+  void text(std::string& value) { value = from_.text(kWhat); }
+  template <typename T>
+  void count(std::vector<T>& list, std::uint64_t bytes_each) {
+    list.resize(from_.count(bytes_each, kWhat));
+  }
+
+ private:
+  static constexpr const char* kWhat = "a queue's record";
+  Reader& from_;
+};
+
+/// The greatest index of some that there must be.
+std::uint64_t last(std::uint64_t count) { return count == 0 ? 0 : count - 1; }
+
+template <typename Io>
+void record(Io& io, Verbs::Place& p, const Counts&) {
+  io.text(p.file);
+  io.number(p.line, kAny32);
+}
+
+template <typename Io>
+void record(Io& io, Verbs::QueuePair& q, const Counts& n) {
+  io.number(q.node, last(n.nodes));
+  io.number(q.type, 2);
+  io.index(q.peer, n.queue_pairs);
+  io.number(q.send_cq, kAny32);
+  io.number(q.recv_cq, kAny32);
+  io.index(q.receives, kAny32);
+}
+
+template <typename Io>
+void record(Io& io, Verbs::Region& r, const Counts& n) {
+  io.number(r.node, last(n.nodes));
+  io.wide(r.base);
+  io.wide(r.size);
+  io.flag(r.relaxed);
+  io.flag(r.device);
+}
+
+/// Of a call, from 1.
+template <typename Io>
+void call(Io& io, std::uint32_t& value, const Counts& n) {
+  std::uint32_t before = value - 1;
+  io.number(before, last(n.calls));
+  value = before + 1;
+}
+
+template <typename Io>
+void record(Io& io, Verbs::Request& r, const Counts& n) {
+  call(io, r.call, n);
+  io.number(r.qp, last(n.queue_pairs));
+  io.number(r.number, kAny32);
+  io.number(r.opcode, 4);
+  io.flag(r.signaled);
+  io.flag(r.inline_data);
+  io.flag(r.fence);
+  io.flag(r.immediate);
+  io.number(r.bytes, kAny32);
+  io.wide(r.local);
+  io.wide(r.remote);
+  io.wide(r.wr_id);
+}
+
+template <typename Io>
+void record(Io& io, Verbs::Receive& r, const Counts& n) {
+  io.index(r.thread, n.threads);
+  io.number(r.after, n.calls);
+  io.number(r.place, last(n.places));
+  io.number(r.queue, kAny32);
+  io.number(r.bytes, kAny32);
+  io.wide(r.address);
+  io.wide(r.wr_id);
+}
+
+template <typename Io>
+void record(Io& io, Verbs::Message& m, const Counts& n) {
+  io.index(m.request, n.requests);
+  io.number(m.qp, last(n.queue_pairs));
+  io.index(m.receive, n.receives);
+}
+
+template <typename Io>
+void record(Io& io, Verbs::Entry& e, const Counts& n) {
+  io.number(e.cq, kAny32);
+  io.number(e.qp, last(n.queue_pairs));
+  io.flag(e.receive);
+  io.flag(e.failed);
+  io.index(e.request, n.requests);
+  io.index(e.message, n.messages);
+  io.index(e.poll, n.polls);
+}
+
+template <typename Io>
+void record(Io& io, Verbs::Poll& p, const Counts& n) {
+  call(io, p.call, n);
+  io.number(p.cq, kAny32);
+  io.index(p.entry, n.entries);
+}
+
+template <typename Io>
+void all(Io& io, Verbs& v, Counts n) {
+  // Indices lead forth as well as back: how many there are of each comes first, none of fewer bytes than is said here.
+  io.count(v.places, 2);
+  io.count(v.call_places, 1);
+  io.count(v.queue_pairs, 6);
+  io.count(v.regions, 5);
+  io.count(v.cq_entries, 1);
+  io.count(v.requests, 12);
+  io.count(v.receives, 7);
+  io.count(v.messages, 3);
+  io.count(v.entries, 7);
+  io.count(v.polls, 3);
+  io.count(v.overruns, 1);
+  io.count(v.flag_calls, 1);
+  io.count(v.flags, 2);
+  n.places = v.places.size();
+  n.queue_pairs = v.queue_pairs.size();
+  n.requests = v.requests.size();
+  n.receives = v.receives.size();
+  n.messages = v.messages.size();
+  n.entries = v.entries.size();
+  n.polls = v.polls.size();
+  const auto each = [&](auto& list) {
+    for (auto& one : list) record(io, one, n);
+  };
+  each(v.places);
+  for (std::uint32_t& place : v.call_places) io.number(place, last(n.places));
+  each(v.queue_pairs);
+  each(v.regions);
+  for (std::uint32_t& entries : v.cq_entries) io.number(entries, kAny32);
+  each(v.requests);
+  each(v.receives);
+  each(v.messages);
+  each(v.entries);
+  each(v.polls);
+  for (std::uint32_t& cq : v.overruns) io.number(cq, kAny32);
+  for (std::uint32_t& of : v.flag_calls) call(io, of, n);
+  for (auto& [node, address] : v.flags) {
+    io.number(node, last(n.nodes));
+    io.wide(address);
+  }
+  io.flag(v.writes_overtake);
+  io.flag(v.reads_as_they_come);
+}
+
+}  // namespace
+
+void put_queues(Writer& to, const Verbs& verbs) {
+  Put io(to);
+  Verbs copy = verbs;  // the description takes what it could change
+  all(io, copy, {});
+}
+
+Verbs get_queues(Reader& from, const Trace& trace) {
+  const std::uint64_t at = from.offset();
+  Get io(from);
+  Verbs verbs;
+  all(io, verbs, {.nodes = trace.nodes, .threads = trace.threads.size(), .calls = trace.calls.size()});
+  const bool leads_nowhere =
+      (trace.calls.empty() && !(verbs.requests.empty() && verbs.polls.empty() && verbs.flag_calls.empty())) ||
+      (verbs.queue_pairs.empty() && !(verbs.requests.empty() && verbs.messages.empty() && verbs.entries.empty())) ||
+      (verbs.places.empty() && !(verbs.call_places.empty() && verbs.receives.empty()));
+  if (leads_nowhere) Reader::fail(at, "a queue's record", "leads to what is not there");
+  return verbs;
+}
+
+}  // namespace loco::trace::codec
