@@ -178,7 +178,7 @@ class Receiver {
     ++f.taken;
     const bool says = f.credits.length > 0 && f.taken % std::max<std::uint32_t>(options_.rx_depth / 3, 1) == 0;
     if (says) owing_ = cqe[0].qp;
-    return cpu.profile().cpu_poll_cqe + cpu.profile().cpu_post_wqe;
+    return cpu.profile().cpu_poll_cqe + hosts::build_cost(cpu.profile());
   }
   [[nodiscard]] bool owes_credits() const { return owing_.has_value(); }
   /// Returns how long that takes the thread. Precondition: owes_credits(), and there is room in the store buffer.
@@ -197,7 +197,7 @@ class Receiver {
     (void)cpu.post_send(*owing_, {&f.credits, 1});
     stored_ = false;
     owing_.reset();
-    return p.cpu_post_wqe + p.cpu_doorbell;
+    return hosts::build_cost(p) + hosts::ring_cost(p);
   }
 
  private:
