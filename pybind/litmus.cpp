@@ -42,7 +42,7 @@ litmus::Options declarative(const std::string& model, std::function<void()> poll
 /// A cell of the stamp order to turn round ("": none), and variants by name.
 litmus::ModelOptions variant(const std::string& flip, const std::vector<std::string>& variants) {
   litmus::ModelOptions options;
-  if (!flip.empty()) litmus::flip_cell(flip, options.order);
+  if (!flip.empty()) litmus::flip_cell(flip, options);
   for (const std::string& name : variants) litmus::choose_variant(name, options);
   return options;
 }

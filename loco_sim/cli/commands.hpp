@@ -77,8 +77,11 @@ struct LitmusArguments {
   std::uint64_t seed = 1;
   std::uint64_t max_executions = 0;
   double max_seconds = 0;
-  std::vector<std::string> tests;  ///< by name; empty: all
-  std::string flip;                ///< a cell of the stamp order; empty: none
+  std::uint64_t max_memory = 2048;  ///< MiB
+  std::vector<std::string> tests;   ///< by name; empty: all
+  std::string flip;                 ///< cells of the stamp order; empty: none
+  std::string cells;                ///< file of a stamp table or rule set; empty: none
+  std::string to_herd;              ///< folder for files of herd's; empty: the tests are run
   std::vector<std::string> variants;
   std::string witness;
   std::string explain;

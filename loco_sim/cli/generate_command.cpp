@@ -112,6 +112,13 @@ class Sink {
     if (json_) out() << (any_ ? "\n]\n" : "]\n");
     out().flush();
     require_written();
+    if (any_ || json_) return;
+    if (path_.empty()) {
+      say("loco-sim generate: there is no such test\n");
+      return;
+    }
+    keep_whole_tests();  // none: an empty file is no litmus document
+    say(fmt::format("loco-sim generate: there is no such test, and no file {}\n", text::printable(path_)));
   }
   [[nodiscard]] const std::string& last() const { return last_; }
 

@@ -11,9 +11,11 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/explore/engines.hpp"
+#include "model/litmus/cells_file.hpp"
 #include "model/litmus/command.hpp"
 #include "model/litmus/rule_set.hpp"
 #include "model/litmus/variants.hpp"
+#include "text/file.hpp"
 #include "text/json.hpp"
 #include "text/words.hpp"
 
@@ -33,8 +35,9 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   options.engine_options.runs = arguments.runs;
   options.engine_options.seed = arguments.seed;
   options.engine_options.max_executions = arguments.max_executions;
+  options.engine_options.max_memory = arguments.max_memory << 20U;
   options.engine_options.max_seconds = arguments.max_seconds;
-  options.json = arguments.json || arguments.quiet;
+  options.json = arguments.json;
   options.times = arguments.times;
   options.witness = arguments.witness;
   options.explain = arguments.explain;
@@ -46,7 +49,12 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
     }
   };
   litmus::ModelOptions& variant = options.declarative.model_options;
-  if (!arguments.flip.empty()) named("--flip", [&] { litmus::flip_cell(arguments.flip, variant.order); });
+  if (!arguments.cells.empty()) {
+    constexpr std::size_t kMost = std::size_t{1} << 20U;
+    const auto rules = litmus::read_cells(text::read_file(arguments.cells, kMost), arguments.cells, variant);
+    if (rules) options.model = rules->text();
+  }
+  if (!arguments.flip.empty()) named("--flip", [&] { litmus::flip_cell(arguments.flip, variant); });
   for (const std::string& v : arguments.variants) named("--variant", [&] { litmus::choose_variant(v, variant); });
   return options;
 }
@@ -54,9 +62,12 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
 /// Throws UsageError for what goes with nothing else here. Limits and seeds of other engines do no harm: scripts go
 /// through all engines with the same options.
 void require_used(const LitmusArguments& arguments) {
-  if ((!arguments.flip.empty() || !arguments.variants.empty()) && arguments.engine != "declarative")
-    throw UsageError(fmt::format("loco-sim litmus: {}: expected --engine declarative, found {}",
-                                 arguments.flip.empty() ? "--variant" : "--flip", arguments.engine));
+  for (const auto& [option, used] : {std::pair{"--flip", !arguments.flip.empty()},
+                                     {"--variant", !arguments.variants.empty()},
+                                     {"--cells", !arguments.cells.empty()}})
+    if (used && arguments.engine != "declarative")
+      throw UsageError(
+          fmt::format("loco-sim litmus: {}: expected --engine declarative, found {}", option, arguments.engine));
   const auto refuse = [](std::string_view option, std::string_view expected, std::string_view found) {
     throw UsageError(fmt::format("loco-sim litmus: {}: expected {}, found {}", option, expected, found));
   };
@@ -87,42 +98,70 @@ struct Counts {
   }
 };
 
-std::string problem(const nlohmann::ordered_json& result) {
-  const auto verdict = result.at("verdict").get<std::string>();
-  std::string out = fmt::format("{} ({}, {}): ", text::printable(result.at("name").get<std::string>()),
-                                result.at("model").get<std::string>(), result.at("engine").get<std::string>());
-  out += verdict == "fail" ? fmt::format("missing {}, unexpected {}", text::json_text(result.at("missing")),
-                                         text::json_text(result.at("unexpected")))
-                           : verdict;
-  if (result.contains("notes"))
-    out += text::printable(fmt::format("; {}", fmt::join(result.at("notes").get<std::vector<std::string>>(), "; ")));
+std::string problem(const litmus::Program& program, const litmus::Result& r) {
+  const auto list = [](const std::vector<std::string>& texts) {
+    return text::json_text(nlohmann::ordered_json(texts));
+  };
+  const litmus::Verdict verdict = verdict_of(r);
+  std::string out = fmt::format("{} ({}, {}): ", text::printable(program.name), r.model, r.engine);
+  out += verdict == litmus::Verdict::fail
+             ? fmt::format("missing {}, unexpected {}", list(r.missing), list(r.unexpected))
+             : std::string(name(verdict));
+  if (!r.notes.empty()) out += text::printable(fmt::format("; {}", fmt::join(r.notes, "; ")));
   return out + "\n";
 }
 
 /// One line for each result that is not ok, and one for all: tests first, then their engines if there are several.
-std::string summary(const std::string& results) {
-  std::string out;
-  Counts tests;
-  std::map<std::string, Counts> engines;
-  std::string worst;  // of the test at hand
-  const auto rank = [](std::string_view v) { return v == "fail" ? 3 : v == "incomplete" ? 2 : v == "not run" ? 1 : 0; };
-  const auto all = text::parse_json(results);
-  for (const auto& result : all) engines[result.at("engine").get<std::string>()];
-  std::size_t number = 0;
-  for (const auto& result : all) {
-    const auto verdict = result.at("verdict").get<std::string>();
-    if (verdict != "ok") out += problem(result);
-    engines.at(result.at("engine").get<std::string>()).add(verdict);
-    if (worst.empty() || rank(verdict) > rank(worst)) worst = verdict;
-    if (++number % engines.size() != 0) continue;  // one result an engine
-    tests.add(worst);
-    worst.clear();
+class Summary {
+ public:
+  /// The results of a test come one after another.
+  void add(const litmus::Program& program, const litmus::Result& r) {
+    const std::string_view verdict = name(verdict_of(r));
+    if (verdict != "ok") out_ += problem(program, r);
+    engines_[r.engine].add(verdict);
+    if (&program != last_) end_test();
+    last_ = &program;
+    if (worst_.empty() || rank(verdict) > rank(worst_)) worst_ = verdict;
   }
-  const std::size_t count = engines.empty() ? 0 : number / engines.size();
-  out += fmt::format("{} tests, {}", count, tests.text());
-  if (engines.size() > 1)
-    for (const auto& [name, counts] : engines) out += fmt::format("; {}: {}", name, counts.text());
-  return out + "\n";
+  std::string text() {
+    end_test();
+    out_ += fmt::format("{} tests, {}", count_, tests_.text());
+    if (engines_.size() > 1)
+      for (const auto& [name, counts] : engines_) out_ += fmt::format("; {}: {}", name, counts.text());
+    return out_ + "\n";
+  }
+
+ private:
+  static int rank(std::string_view v) { return v == "fail" ? 3 : v == "incomplete" ? 2 : v == "not run" ? 1 : 0; }
+  void end_test() {
+    if (!worst_.empty()) {
+      tests_.add(worst_);
+      ++count_;
+    }
+    worst_.clear();
+  }
+
+  std::string out_;
+  std::size_t count_ = 0;
+  Counts tests_;
+  std::map<std::string, Counts> engines_;
+  const litmus::Program* last_ = nullptr;
+  std::string worst_;
+};
+
+/// One file a test, in a folder that is there.
+template <class Run>
+int write_for_herd(const std::string& folder, litmus::CommandOptions& options, const Run& run) {
+  std::vector<std::pair<std::string, std::string>> files;
+  options.herd_files = &files;
+  std::ostringstream out;
+  const int code = run(out);
+  for (auto& [name, text] : files) {
+    std::replace(name.begin(), name.end(), '/', '_');
+    write_file(folder + "/" + name + ".litmus", text);
+  }
+  print(fmt::format("{} tests written to {}\n", files.size(), text::printable(folder)));
+  return code;
 }
 
 /// x.dot, x-2.dot, x-3.dot, ...: one graph a file.
@@ -141,18 +180,33 @@ int litmus_command(const LitmusArguments& arguments) {
   require_used(arguments);
   require_place_of(arguments.dot);
   (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
-  std::ostringstream out;
   std::vector<std::string> drawings;
   litmus::CommandOptions options = command_options(arguments);
   options.drawings = &drawings;
+  Summary summary;
+  const bool summed_up = arguments.quiet && !arguments.json;
+  if (summed_up) options.each = [&](const auto& program, const auto& result) { summary.add(program, result); };
   std::ostringstream words;
-  const int code = litmus::run_litmus_command(options, explore::engines(), out, words);
-  std::string said = words.str();
-  if (code == kBadInput) {
-    if (said.ends_with('\n')) said.pop_back();
-    throw UsageError(said);
+  const auto run = [&](std::ostream& out) {
+    const int status = litmus::run_litmus_command(options, explore::engines(), out, words);
+    std::string said = words.str();
+    if (status == kBadInput) {
+      if (said.ends_with('\n')) said.pop_back();
+      throw UsageError(said);
+    }
+    say(said);
+    return status;
+  };
+  if (!arguments.to_herd.empty()) return write_for_herd(arguments.to_herd, options, run);
+  if (arguments.dot.empty()) {  // outcomes can be many: written as they are told
+    Printed out;
+    const int code = run(out);
+    out.finish();
+    if (summed_up) print(summary.text());
+    return code;
   }
-  say(said);
+  std::ostringstream out;
+  const int code = run(out);
   if (arguments.dot == "-" && !drawings.empty()) {
     if (drawings.size() > 1)
       say(fmt::format("loco-sim litmus: the first of {} graphs; --dot FILE writes each to a file of its own\n",
@@ -160,8 +214,8 @@ int litmus_command(const LitmusArguments& arguments) {
     print(drawings.front());
     return code;
   }
-  print(arguments.quiet && !arguments.json ? summary(out.str()) : out.str());
-  if (!arguments.dot.empty() && arguments.dot != "-")
+  print(out.str());
+  if (arguments.dot != "-")
     for (std::size_t i = 0; i < drawings.size(); ++i) write_file(drawing_path(arguments.dot, i), drawings[i]);
   return code;
 }

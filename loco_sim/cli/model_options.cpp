@@ -10,7 +10,7 @@ namespace {
 
 void add_litmus(CLI::App& app, LitmusArguments& a, Chosen& chosen) {
   CLI::App* litmus = app.add_subcommand("litmus", "Run litmus tests");
-  litmus->add_option("files", a.files, "Litmus documents (YAML), or folders of them")->required();
+  litmus->add_option("files", a.files, "Litmus documents (YAML), herd's .litmus files, or folders of them")->required();
   litmus->add_option("--test", a.tests, "Only the test of this name; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -26,15 +26,26 @@ void add_litmus(CLI::App& app, LitmusArguments& a, Chosen& chosen) {
   add_number(*litmus, "--runs", a.runs, "Runs of the engine sample", 1, std::uint64_t{1} << 40U)->capture_default_str();
   add_number(*litmus, "--seed", a.seed, "Seed of the engine sample")->capture_default_str();
   litmus->add_option("--hardware", a.hardware, "Hardware profile of explore and sample")->capture_default_str();
-  add_number(*litmus, "--max-executions", a.max_executions, "Executions a test of the engine explore; 0 is no limit");
+  add_number(*litmus, "--max-executions", a.max_executions,
+             "Executions a test of the engines declarative and explore; 0 is no limit");
   litmus
       ->add_option("--max-seconds", a.max_seconds,
                    "Time limit of each engine for a test, which is then incomplete; 0 is none")
       ->check(seconds());
+  add_number(*litmus, "--max-memory", a.max_memory,
+             "Memory for the outcomes of a test, in MiB (engine declarative), which is then incomplete", 1, 1U << 20U)
+      ->capture_default_str();
   litmus
       ->add_option("--flip", a.flip,
-                   "Turn a cell of the stamp order round, e.g. E8: which tests notice? (engine declarative)")
+                   "Turn cells of the stamp order round, e.g. E8 or E8,B5: which tests notice? (engine declarative)")
       ->type_name("CELL");
+  litmus
+      ->add_option("--cells", a.cells,
+                   "A stamp table as text, as in docs/models.md, or a list of coreRMA's rules: the model with these "
+                   "(engine declarative)")
+      ->type_name("FILE");
+  litmus->add_option("--to-herd", a.to_herd, "Write the tests as herd's .litmus files (X86) into this folder")
+      ->type_name("FOLDER");
   litmus
       ->add_option(
           "--variant", a.variants,

@@ -262,6 +262,33 @@ void print(const std::string& text) {
   }
 }
 
+Printed::Printed() : std::ostream(nullptr) {
+  rdbuf(&buffer_);
+  exceptions(std::ios::badbit);  // what the buffer throws goes on
+}
+
+void Printed::finish() { buffer_.write(); }
+
+Printed::Buffer::Buffer() : text_(std::size_t{1} << 16U) { setp(text_.data(), text_.data() + text_.size()); }
+
+void Printed::Buffer::write() {
+  const auto size = static_cast<std::size_t>(pptr() - pbase());
+  setp(text_.data(), text_.data() + text_.size());
+  if (std::fwrite(text_.data(), 1, size, stdout) != size || std::fflush(stdout) == EOF)
+    throw std::runtime_error("cannot write to stdout");
+}
+
+Printed::Buffer::int_type Printed::Buffer::overflow(int_type c) {
+  write();
+  return traits_type::eq_int_type(c, traits_type::eof()) ? traits_type::not_eof(c)
+                                                         : sputc(traits_type::to_char_type(c));
+}
+
+int Printed::Buffer::sync() {
+  write();
+  return 0;
+}
+
 namespace {
 /// JSON may hold control characters beyond ASCII as they are; a terminal may not. Outside of texts there are none.
 std::string without_controls(const std::string& json) {

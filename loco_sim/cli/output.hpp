@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <ostream>
+#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -49,5 +51,28 @@ void say(const std::string& text);
 /// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
 void print(const std::string& text);
 void print(const nlohmann::ordered_json& json);
+
+/// Writes to stdout what would be too much to keep, some 64 KiB at a time; throws as print does.
+class Printed : public std::ostream {
+ public:
+  Printed();
+  /// To be called at the end: writes what is left.
+  void finish();
+
+ private:
+  class Buffer : public std::streambuf {
+   public:
+    Buffer();
+    void write();
+
+   protected:
+    int_type overflow(int_type c) override;
+    int sync() override;
+
+   private:
+    std::vector<char> text_;
+  };
+  Buffer buffer_;
+};
 
 }  // namespace loco::cli

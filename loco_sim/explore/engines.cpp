@@ -124,7 +124,18 @@ bool refused(const Program& program, const EngineOptions& options, Result& resul
   return false;
 }
 
+/// Of a program that the machine of this folder does not run.
+std::optional<Result> refused(const Program& program) {
+  if (program.model != "verbs") return std::nullopt;
+  Result result;
+  result.ran = false;
+  result.complete = false;
+  result.notes.emplace_back("programs of model verbs run on the engine declarative only");
+  return result;
+}
+
 Result explore_engine(const Program& program, const EngineOptions& options) {
+  if (std::optional<Result> none = refused(program)) return *none;
   Result result;
   if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);
@@ -133,7 +144,10 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
                              .out_of_time = time.question(),
                              .loop_turns = kLoopTurns,
                              .poll = options.poll};
-  const ExploreResult found = explore(machine, limits);
+  ExploreLimits varied = limits;
+  varied.max_time = time_limit(options.max_seconds);
+  varied.vary = true;
+  const ExploreResult found = explore(machine, varied);
   if (found.cut != 0) {
     result.notes.push_back(fmt::format("loops with remote operations were cut after {} repetitions", kLoopTurns));
   }
@@ -147,9 +161,10 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   if (!found.complete) {
     const bool executions = options.max_executions != 0 && found.executions >= options.max_executions;
     result.notes.push_back(fmt::format(
-        "stopped early by the limit of {}, after {} and {}: there may be more outcomes",
+        "stopped early by the limit of {}, after {} and {}{}: there may be more outcomes",
         executions ? counted(options.max_executions, "execution") : fmt::format("{} s", options.max_seconds),
-        counted(found.executions, "execution"), counted(found.states, "state")));
+        counted(found.executions, "execution"), counted(found.states, "state"),
+        found.varied == 0 ? "" : ", and " + counted(found.varied, "run") + " that sought new outcomes"));
   }
   if (found.stuck != 0) {
     result.notes.push_back(fmt::format("{} in which a thread waits for ever", counted(found.stuck, "final state")));
@@ -162,6 +177,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
 }
 
 Result sample_engine(const Program& program, const EngineOptions& options) {
+  if (std::optional<Result> none = refused(program)) return *none;
   Result result;
   if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);

@@ -13,7 +13,7 @@ namespace {
 class Search {
  public:
   Search(const Machine& machine, const ExploreLimits& limits)
-      : machine_(machine), limits_(limits), deadline_(limits.max_time) {
+      : machine_(machine), limits_(limits), deadline_(limits.max_time), quarter_(limits.max_time / 4) {
     machine_.bound_loops(limits.loop_turns);
   }
 
@@ -21,6 +21,7 @@ class Search {
     std::vector<Configuration> stack;
     stack.push_back(machine_.initial());
     while (!stack.empty() && !result_.reached && within_limits()) {
+      if (vary_now()) vary();
       Configuration c = std::move(stack.back());
       stack.pop_back();
       if (!settle(c)) {
@@ -50,12 +51,28 @@ class Search {
     return result;
   }
 
+  /// Is it time for ExploreLimits::vary?
+  bool vary_now() const {
+    constexpr std::uint64_t kSoon = 20'000;  // states
+    const bool limited = limits_.max_executions != 0 || limits_.max_time.count() != 0;
+    if (!limits_.vary || !limited || result_.varied != 0) return false;
+    if (limits_.max_executions != 0 && 2 * result_.executions >= limits_.max_executions) return true;
+    return result_.states >= kSoon || (limits_.max_time.count() != 0 && quarter_.over());
+  }
+  void vary() {
+    const std::uint64_t runs = limits_.max_executions != 0 ? limits_.max_executions : ~std::uint64_t{0};
+    const SampleResult seen = sample(machine_, runs, 1, {.max_time = limits_.max_time / 4, .poll = limits_.poll});
+    for (const SampleResult::Seen& s : seen.outcomes) outcomes_.insert(s.outcome);
+    result_.failed_assertions.insert(seen.failed_assertions.begin(), seen.failed_assertions.end());
+    result_.varied = seen.runs;
+  }
+
   bool within_limits() const {
     if (limits_.max_executions != 0 && result_.executions >= limits_.max_executions) return false;
     if (limits_.max_states != 0 && result_.states >= limits_.max_states) return false;
     if ((result_.states & 255U) != 0) return true;
     if (limits_.poll) limits_.poll();
-    return !deadline_.over() && !(limits_.out_of_time && limits_.out_of_time());
+    return !(limits_.out_of_time && limits_.out_of_time()) && !deadline_.over();
   }
 
   /// Runs what commutes, then looks the state up; false when it is an end or has been seen.
@@ -81,6 +98,7 @@ class Search {
   Machine machine_;
   const ExploreLimits limits_;
   const Deadline deadline_;
+  const Deadline quarter_;
   boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
   std::set<model::litmus::Outcome> outcomes_;
   std::vector<Configuration> spare_;

@@ -33,7 +33,10 @@ struct ExploreLimits {
   std::function<bool()> out_of_time = {};
   std::uint16_t loop_turns = 0;     ///< Machine::bound_loops; 0: no limit
   std::function<void()> poll = {};  ///< called now and then; what it throws ends the search
-  bool reduce = true;               ///< run commuting steps at once; off only to test that nothing is lost
+  /// A depth-first search that a limit stops has varied little but the end of its first runs. With this, part of the
+  /// limits goes to runs that seek new outcomes, as sampling does, unless the search is over soon.
+  bool vary = false;
+  bool reduce = true;  ///< run commuting steps at once; off only to test that nothing is lost
   Goal goal = {};
 };
 
@@ -42,10 +45,11 @@ struct ExploreResult {
   std::set<std::string> failed_assertions;       ///< of runs that reached an end, in words
   std::uint64_t executions = 0;                  ///< runs that reached an end not seen before
   std::uint64_t states = 0;
-  std::uint64_t stuck = 0;  ///< ends in which some thread waits for ever
-  std::uint64_t cut = 0;    ///< ends in which a thread would have gone on with a loop
-  bool complete = true;     ///< false: a limit stopped the search, or the goal
-  bool reached = false;     ///< the goal
+  std::uint64_t varied = 0;  ///< runs that sought new outcomes: ExploreLimits::vary
+  std::uint64_t stuck = 0;   ///< ends in which some thread waits for ever
+  std::uint64_t cut = 0;     ///< ends in which a thread would have gone on with a loop
+  bool complete = true;      ///< false: a limit stopped the search, or the goal
+  bool reached = false;      ///< the goal
 
   /// There are no more outcomes: neither was the search stopped, nor a loop cut.
   [[nodiscard]] bool exhaustive() const { return complete && cut == 0; }

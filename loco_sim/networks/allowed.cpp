@@ -14,7 +14,7 @@ std::vector<Outcome> allowed(const Program& program, RuleSet rules, const std::f
   SearchOptions options;
   options.outcomes_only = true;
   options.poll = poll;
-  return search(program, Model{"", {}, rules}, options).outcomes;
+  return search(program, Model{"", {}, rules}, options).outcomes.all();
 }
 
 bool has(const std::vector<Outcome>& outcomes, const Outcome& outcome) {
@@ -52,11 +52,12 @@ RuleSet with_routing_split(RuleSet rules) {
   return rules.without(Rule::ir);
 }
 
-std::string cycle_text(const Program& program, const Outcome& outcome, RuleSet rules) {
+std::string cycle_text(const Program& program, const Outcome& outcome, RuleSet rules, std::optional<RuleSet> weaker) {
   PartialOutcome wanted;
   for (int i = 0; i < len(outcome); ++i) wanted.emplace_back(i, at(outcome, i));
   Options options;
   options.model = rules.text();
+  if (weaker) options.weaker = weaker->text();
   const auto cycles = explain_forbidden(program, wanted, options);
   return cycles.empty() ? std::string() : to_text(cycles.front());
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ inline constexpr std::size_t kPartsOfRouting = 7;
 [[nodiscard]] model::litmus::RuleSet with_routing_split(model::litmus::RuleSet rules);
 
 /// The first cycle that forbids the outcome, in words; empty when it is allowed or no candidate has its values.
+/// `weaker`: rules that allow the outcome, which the cycle is then gone with.
 [[nodiscard]] std::string cycle_text(const model::litmus::Program& program, const model::litmus::Outcome& outcome,
-                                     model::litmus::RuleSet rules);
+                                     model::litmus::RuleSet rules, std::optional<model::litmus::RuleSet> weaker = {});
 
 }  // namespace loco::networks

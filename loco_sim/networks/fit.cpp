@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "loco_sim/networks/allowed.hpp"
@@ -85,9 +86,13 @@ class Evidence {
   std::vector<Seen> seen_;
 };
 
-Contradiction told(const Seen& s, const Outcome& o, RuleSet rules) {
-  return {s.test.name, corerma::bare_document(s.test, with_routing_named(rules)), s.program.text(o),
-          cycle_text(s.program, o, rules)};
+/// `by`: the rule without which the outcome is allowed.
+Contradiction told(const Seen& s, const Outcome& o, RuleSet rules, std::optional<Rule> by = {}) {
+  const RuleSet named = with_routing_named(rules);  // as the document has it
+  std::optional<RuleSet> weaker;
+  if (by) weaker = rules.without(*by);
+  return {s.test.name, corerma::bare_document(s.test, named), s.program.text(o),
+          cycle_text(s.program, o, named, weaker)};
 }
 
 /// The strongest sets between `fixed` and fixed with all of `free`.
@@ -258,7 +263,7 @@ class Fitter {
       if (set.has(r) || (r == Rule::so && !routed)) continue;
       Seen* against = evidence_.against(set.with(r));
       const Outcome* o = evidence_.contradiction(*against, set.with(r));
-      s.ruled_out.push_back({r, told(*against, *o, set.with(r))});
+      s.ruled_out.push_back({r, told(*against, *o, set.with(r), r)});
     }
     return s;
   }

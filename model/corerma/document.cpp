@@ -108,7 +108,7 @@ Expectation expect(const Test& test, const GenerateOptions& options) {
   e.program = to_litmus(test, options.rules);
   litmus::Options enumeration;
   enumeration.outcomes_only = true;
-  e.outcomes = litmus::enumerate(e.program, enumeration).outcomes;
+  e.outcomes = litmus::enumerate(e.program, enumeration).outcomes.all();
   WitnessSearch search(options.rules, options.pivot, options.reads);
   const auto tells = [&](const Witness& w) {
     const auto outcome = outcome_of(test.program, e.program, search.graph(), w);

@@ -35,7 +35,7 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
     Relation more = hb;
     a.grow(
         x, [&](int i, int j) { return hb.contains(i, j); }, [&](int r) { return at(source, r); },
-        [&](int i, int j) {
+        [&](int i, int j, Rule) {
           grown = grown || !hb.contains(i, j);
           more.add(i, j);
         });
@@ -47,6 +47,7 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
 std::optional<Model> find_model(std::string_view name) {
   if (name == "rdmatso") return Model{"rdmatso", {rdmatso}};
   if (name == "rdmawait") return Model{"rdmawait", {rdmawait}};
+  if (name == "verbs") return Model{"verbs", {}, std::nullopt, true};
   if (name == "loco") return Model{"loco", {rdmawait, sv, bal, rbl, msw}};
   if (name == "sc") return Model{"sc", {sc, bal, rbl}, {}, true};
   if (const std::optional<RuleSet> rules = find_rule_set(name)) return Model{std::string(name), {}, rules};

@@ -37,6 +37,7 @@ struct ModelOptions {
   bool global_atomics = false;
   /// Of robustness (robust.hpp): the accesses of all other threads take effect one by one, as in `sc`. kNone: of none.
   int weak_thread = kNone;
+  VerbsOrder verbs_order = kVerbsOrder;
 };
 
 struct Axioms {
@@ -78,6 +79,7 @@ struct Axioms {
   bool conflicts = false;
 
   // coreRMA without some of its rules, or with more than the paper's.
+  RuleSet rules;   ///< that made these axioms
   bool r1 = true;  ///< hb hides an atomic write from atomic reads (false: they may read what is overwritten)
   bool r2 = true;  ///< an atomic read comes after what it reads
   /// R1 without WS: writes are in no order but hb's own, so rb holds where w1 hb w2 and not where mo says so.
@@ -87,8 +89,8 @@ struct Axioms {
   /// First and last subevent of each event that is one step: what is ordered with one of its subevents is with all.
   std::vector<std::pair<int, int>> steps;
 
-  /// Does hb grow by itself? Calls `need(i, j)` for each pair that `hb` lacks and the axioms ask for, given `source`
-  /// (the write that a read reads, or less than 0); one pass, so go on until it calls no more.
+  /// Does hb grow by itself? Calls `need(i, j, rule)` for each pair that `hb` lacks and the axioms ask for, given
+  /// `source` (the write that a read reads, or less than 0); one pass, so go on until it calls no more.
   template <class Hb, class Source, class Need>
   void grow(const Skeleton& x, const Hb& hb, const Source& source, const Need& need) const;
 };
@@ -100,7 +102,7 @@ void Axioms::grow(const Skeleton& x, const Hb& hb, const Source& source, const N
       const int w = x.sub(r).reads ? source(r) : kNone;
       if (w < 0 || !x.sub(w).atomic) continue;
       rb_so.row(r).for_each([&](int later) {
-        if (later != r && later != w && hb(w, later)) need(r, later);
+        if (later != r && later != w && hb(w, later)) need(r, later, Rule::r1);
       });
     }
   }
@@ -108,8 +110,8 @@ void Axioms::grow(const Skeleton& x, const Hb& hb, const Source& source, const N
     for (int i = 0; i < x.n; ++i) {
       if (i >= first && i <= last) continue;
       for (int k = first; k <= last; ++k) {
-        if (hb(i, k)) need(i, first);
-        if (hb(k, i)) need(last, i);
+        if (hb(i, k)) need(i, first, Rule::at);
+        if (hb(k, i)) need(last, i, Rule::at);
       }
     }
   }
@@ -140,12 +142,16 @@ bool bal(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool rbl(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool msw(const Skeleton& x, const ModelOptions& options, Axioms& a);
 void corerma(const Skeleton& x, RuleSet rules, Axioms& a);
+/// Why is subevent i before j, as far as the rules order what statements do? Each set of rules that orders them by
+/// itself and has none to spare: one rule, or two that order them only together. None where the rules do not.
+[[nodiscard]] std::vector<RuleSet> core_reasons(const Skeleton& x, RuleSet rules, int i, int j);
 
 struct Model {
   std::string name;
   std::vector<LibraryAxioms> libraries;
   std::optional<RuleSet> rules = {};  ///< a model of the coreRMA family: in place of libraries
   bool one_step_atomics = false;      ///< a remote atomic reads and writes at once
+  bool verbs = false;                 ///< model `verbs`: its skeletons come with their axioms (verbs/skeletons.hpp)
 };
 
 /// Nothing for an unknown name. A list of rules (rule_set.hpp) is a name, too.

@@ -139,7 +139,7 @@ bool CandidateEdges<Words>::grow(Graph& g) const {
     grown = false;
     a_.grow(
         x_, [&](int i, int j) { return g.reaches(i, j); }, [&](int r) { return rf_[r]; },
-        [&](int i, int j) {
+        [&](int i, int j, Rule) {
           grown = grown || !g.reaches(i, j);
           possible = possible && g.add(i, j);
         });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/litmus/verbs/skeletons.hpp"
+
 namespace loco::model::litmus {
 namespace {
 
@@ -11,11 +13,71 @@ std::string cell_name(Stamp earlier, Stamp later) {
          std::to_string(static_cast<int>(later) + 1) + (atomic ? " of the stamp order" : " of Fig. 10");
 }
 
-std::string stamp_name(const SubEvent& s) {
+std::string stamp_name(const Skeleton& x, const SubEvent& s) {
+  const Instruction& instruction = x.instruction(s.event);
+  if (instruction.op == Op::verbs) {
+    const std::string n(kVerbsStampNames[static_cast<std::size_t>(s.verbs)]);
+    if (s.queue == kNone) return n;
+    const QueuePair& q = at(x.program->verbs.queue_pairs, s.queue);
+    return n + "_" + (q.name.empty() ? std::to_string(q.peer_node) : q.name);
+  }
   static const char* const kActions[] = {"", "r", "w", "er", "ew", "erw", "flush"};
   if (s.action != Action::none) return kActions[static_cast<std::size_t>(s.action)];
   std::string n(name(s.stamp));
   return is_family(s.stamp) ? n + "_" + std::to_string(s.node) : n;
+}
+
+/// What the rule says of an edge from i.
+std::string words_of(const Skeleton& x, int i, Rule rule) {
+  switch (rule) {
+    case Rule::f1:
+      return "a local action waits for the flush";
+    case Rule::f2:
+      return "the flush waits for the statement";
+    case Rule::f3:
+      return "the statement starts after the flush";
+    case Rule::fa:
+      return "all that follows a flush waits for it";
+    case Rule::pg:
+    case Rule::ga:
+    case Rule::cas:
+      return "within one statement";
+    case Rule::at:
+      return "an accumulate is one step";
+    case Rule::lo:
+      return "a local action comes before what follows it";
+    case Rule::ir:
+      return "in-order routing";
+    case Rule::pp:
+      return "puts keep their order";
+    case Rule::gg:
+      return "gets keep their order";
+    case Rule::ptg:
+      return "a put and a later get keep their order";
+    case Rule::gtp:
+      return "a get and a later put keep their order";
+    case Rule::ao:
+      return "an accumulate or compare-and-swap keeps its order with other statements";
+    case Rule::gta:
+      return "a get and a later accumulate or compare-and-swap keep their order";
+    case Rule::sr:
+      return x.sub(i).action == Action::flush ? "a put that reads its source when it is issued waits for the flush"
+                                              : "a put reads its source when it is issued";
+    case Rule::oa:
+      return x.sub(i).action == Action::flush
+                 ? "an operand that is read when its statement is issued waits for the flush"
+                 : "operands are read when their statement is issued";
+    case Rule::sf:
+      return "what a statement reads of its own process comes before later statements";
+    case Rule::rl:
+      return "what a statement writes to its own process comes after earlier statements";
+    case Rule::so:
+    case Rule::r1:
+    case Rule::r2:
+    case Rule::ws:
+      break;
+  }
+  return "ordered";
 }
 
 std::string location_name(const Skeleton& x, int cell) {
@@ -28,7 +90,7 @@ std::string location_name(const Skeleton& x, int cell) {
 
 std::string describe(const Skeleton& x, const Sources& rf, int sub) {
   const SubEvent& s = x.sub(sub);
-  std::string text = stamp_name(s);
+  std::string text = stamp_name(x, s);
   if (s.cell == kNone) return text;
   text += " " + location_name(x, s.cell);
   if (s.reads) {
@@ -62,6 +124,7 @@ void CandidateGraph::add_fixed() {
 std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, bool in_ib) const {
   const SubEvent &s = x_.sub(i), &t = x_.sub(j);
   if (s.action != Action::none) return name_core(i, j);
+  if (x_.facts != nullptr) return name_verbs(i, j, in_ib);
   if (x_.ppo.contains(i, j)) return {"ppo", "program order, cell " + cell_name(s.stamp, t.stamp)};
   if (s.event == t.event)
     return {"iso", s.stamp == Stamp::aNAR ? "an atomic writes what follows from its read" : "within one operation"};
@@ -81,27 +144,39 @@ std::pair<std::string, std::string> CandidateGraph::name_fixed(int i, int j, boo
   return {"ippo", "started in program order, cell " + cell_name(s.stamp, t.stamp)};
 }
 
+std::pair<std::string, std::string> CandidateGraph::name_verbs(int i, int j, bool in_ib) const {
+  const VerbsStamp s = verbs_stamp(x_, i), t = verbs_stamp(x_, j);
+  using enum VerbsStamp;
+  if (x_.sub(i).event == x_.sub(j).event) return {"iso", "within one operation"};
+  if (s == aRP && t == aRX) return {"mt", "the message takes this receive"};
+  if (t == aWT && (s == aSC || s == aRC) && at(x_.facts->poll_of, i) == j)
+    return {"pf", "the poll takes this completion"};
+  const bool cell = x_.po.contains(i, j) && (x_.ppo.contains(i, j) || x_.facts->ib.contains(i, j));
+  if (!cell && s == aRP && t == aRP) return {"rqo", "this receive is posted first"};
+  if (!cell && s == aRX && t == aRX) return {"rco", "this message takes its receive first"};
+  if (!cell && s == aWT && t == aWT) return {"plo", "polls first"};
+  if (!cell && (s == aSC || s == aRC)) return {"co", "this completion is written first"};
+  if (!cell && t == aNAR) return {"rao", "this atomic comes first"};
+  const std::string name =
+      std::string(1, static_cast<char>('A' + static_cast<int>(s))) + std::to_string(static_cast<int>(t) + 1);
+  return in_ib ? std::pair<std::string, std::string>{"ippo", "started in program order, cell " + name}
+               : std::pair<std::string, std::string>{"ppo", "program order, cell " + name};
+}
+
 std::pair<std::string, std::string> CandidateGraph::name_core(int i, int j) const {
-  const SubEvent &s = x_.sub(i), &t = x_.sub(j);
-  if (s.event == t.event) return {"hb", "within one statement (PG, GA, CAS)"};
-  const bool puts_source = s.action == Action::er && x_.instruction(s.event).op == Op::put;
-  const Op earlier = x_.instruction(s.event).op, later = x_.instruction(t.event).op;
-  if (s.action == Action::r || s.action == Action::w) return {"hb", "a local action comes before what follows it (LO)"};
-  if (s.action == Action::flush && (t.action == Action::r || t.action == Action::w))
-    return {"hb", "a local action waits for the flush (F1)"};
-  if (t.action == Action::flush) return {"hb", "the flush waits for the statement (F2)"};
-  if (s.action == Action::flush)
-    return {"hb", x_.instruction(s.event).node == x_.instruction(t.event).node
-                      ? "the statement starts after the flush (F3)"
-                      : "a put that reads its source when it is issued waits for the flush (SR)"};
-  if (puts_source) return {"hb", "a put reads its source when it is issued (SR)"};
-  if (earlier == later && earlier != Op::rga && earlier != Op::remote_cas)
-    return {"hb", earlier == Op::put ? "puts keep their order (IR, PP)" : "gets keep their order (IR, GG)"};
-  return {"hb", "in-order routing (IR)"};
+  const std::vector<RuleSet> reasons = core_reasons(x_, a_.rules, i, j);
+  std::string names;
+  for (const RuleSet r : reasons) {
+    std::string together;
+    for (const Rule rule : r.rules()) together += (together.empty() ? "" : " and ") + std::string(name(rule));
+    names += (names.empty() ? "" : " or ") + together;
+  }
+  return {"hb", words_of(x_, i, reasons.front().rules().front()) + " (" + names + ")"};
 }
 
 std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
   std::vector<LabelledEdge> all = fixed_;
+  const auto by = [&](Rule rule) { return by_rule(rule); };
   const auto add = [&](int i, int j, bool so, bool ib, const std::string& relation, const std::string& why) {
     if (so) all.push_back({i, j, false, false, relation, why});
     if (ib && (!so || a_.started.contains(i) || a_.started.contains(j)))
@@ -117,16 +192,21 @@ std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
   };
   for (int r = 0; r < x_.n; ++r) {
     const int w = c.rf[r];
-    if (w >= 0 && x_.sub(r).reads) add(w, r, a_.rf_so.contains(w, r), a_.rf_ib.contains(w, r), "rf", "reads its value");
+    if (w >= 0 && x_.sub(r).reads)
+      add(w, r, a_.rf_so.contains(w, r), a_.rf_ib.contains(w, r), "rf", "reads its value" + by(Rule::r2));
     if (w == kInitial)
       for (int other = 0; other < x_.n; ++other)
-        if (a_.rf.contains(other, r)) add_rb(r, other, "reads the initial value, which the next one overwrites");
+        if (a_.rf.contains(other, r))
+          add_rb(r, other, "reads the initial value, which the next one overwrites" + by(Rule::r1));
   }
   for (const auto& [w1, w2] : c.mo) {
-    add(w1, w2, true, false, "mo", "reaches memory first");
-    if (!a_.mo.contains(w1, w2)) continue;  // w2 is the last one, of which only hb can make R1's w1 hb w2
+    if (!a_.mo.contains(w1, w2)) {  // w2 is the last one, of which only hb can make R1's w1 hb w2
+      add(w1, w2, true, false, "mo", "the next one is the final value");
+      continue;
+    }
+    add(w1, w2, true, false, "mo", "reaches memory first" + by(Rule::ws));
     for (int r = 0; r < x_.n; ++r)
-      if (c.rf[r] == w1 && x_.sub(r).reads) add_rb(r, w2, "reads a value that the next one overwrites");
+      if (c.rf[r] == w1 && x_.sub(r).reads) add_rb(r, w2, "reads a value that the next one overwrites" + by(Rule::r1));
   }
   for (const auto& [i, j] : c.nfo)
     add(i, j, true, true, "nfo",
@@ -141,6 +221,10 @@ std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
   return all;
 }
 
+std::string CandidateGraph::by_rule(Rule rule) const {
+  return a_.rules.has(rule) ? " (" + std::string(name(rule)) + ")" : "";
+}
+
 void CandidateGraph::grow(const Candidate& c, std::vector<LabelledEdge>& edges) const {
   for (bool grown = a_.rb_from_hb || !a_.steps.empty(); grown;) {
     grown = false;
@@ -150,13 +234,13 @@ void CandidateGraph::grow(const Candidate& c, std::vector<LabelledEdge>& edges) 
     if (!hb.irreflexive()) return;  // what follows from a cycle tells nothing
     a_.grow(
         x_, [&](int i, int j) { return hb.contains(i, j); }, [&](int r) { return c.rf[r]; },
-        [&](int i, int j) {
+        [&](int i, int j, Rule rule) {
           if (hb.contains(i, j)) return;
           grown = true;
-          const bool step = std::any_of(a_.steps.begin(), a_.steps.end(),
-                                        [&](const auto& p) { return p.second == i || p.first == j; });
-          edges.push_back({i, j, false, false, step ? "hb" : "rb",
-                           step ? "an accumulate is one step (AT)" : "reads a value that the next one overwrites"});
+          if (rule == Rule::at)
+            edges.push_back({i, j, false, false, "hb", "an accumulate is one step" + by_rule(rule)});
+          else
+            edges.push_back({i, j, false, false, "rb", "reads a value that the next one overwrites" + by_rule(rule)});
         });
   }
 }

@@ -44,6 +44,9 @@ class CandidateGraph {
   void add_fixed();
   [[nodiscard]] std::pair<std::string, std::string> name_fixed(int i, int j, bool in_ib) const;
   [[nodiscard]] std::pair<std::string, std::string> name_core(int i, int j) const;
+  [[nodiscard]] std::pair<std::string, std::string> name_verbs(int i, int j, bool in_ib) const;
+  /// ` (R1)` where the model has the rule.
+  [[nodiscard]] std::string by_rule(Rule rule) const;
   /// Adds what hb asks for by itself (Axioms::grow).
   void grow(const Candidate& c, std::vector<LabelledEdge>& edges) const;
 

@@ -5,12 +5,15 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <new>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "model/litmus/herd.hpp"
 #include "text/input_error.hpp"
 #include "text/shown.hpp"
 #include "text/words.hpp"
@@ -27,12 +30,12 @@ std::vector<std::string> documents_at(const std::string& path) {
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string extension = entry->path().extension();
     std::error_code ignored;
-    if ((extension == ".yaml" || extension == ".yml") && entry->is_regular_file(ignored))
+    if ((extension == ".yaml" || extension == ".yml" || extension == ".litmus") && entry->is_regular_file(ignored))
       found.push_back(entry->path().string());
   }
   if (error) throw std::invalid_argument(path + ": expected a folder that can be read, found: " + error.message());
   if (found.empty())
-    throw std::invalid_argument(path + ": expected a folder with litmus documents (*.yaml), found none");
+    throw std::invalid_argument(path + ": expected a folder with litmus documents (*.yaml, *.litmus), found none");
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -51,7 +54,9 @@ class Command {
     check_engine();
     const std::vector<std::vector<Program>> files = read_files();
     const std::vector<const Program*> chosen = chosen_tests(files);
-    if (!options_.witness.empty() || !options_.explain.empty())
+    if (options_.herd_files != nullptr)
+      write_for_herd(chosen);
+    else if (!options_.witness.empty() || !options_.explain.empty())
       for (const Program* p : chosen) explain(*p);
     else
       run_tests(chosen);
@@ -60,26 +65,46 @@ class Command {
 
  private:
   void run_tests(const std::vector<const Program*>& chosen) {
-    std::vector<const Program*> programs;
-    std::vector<Result> results;
-    for (const Program* p : chosen) {
-      const std::size_t first = results.size();
+    std::optional<JsonArray> array;
+    if (options_.json) array.emplace(out_, options_.times);
+    for (const Program* p : chosen) {  // what one has found is gone before the next one runs
+      std::vector<Result> results;
+      TimeLimit limit(options_.engine_options.max_seconds);  // of the declarative engine, and of what follows it
       if (options_.engine == "all")
-        compare(*p, results);
+        compare(*p, limit, results);
       else
-        results.push_back(run_engine(options_.engine, *p));
-      for (std::size_t i = first; i < results.size(); ++i) {
-        programs.push_back(p);
-        const Verdict v = verdict_of(results[i]);
+        results.push_back(run_engine(options_.engine, *p, limit));
+      for (Result& r : results) {
+        if (array)
+          array->add(*p, r, limit.question());
+        else if (options_.engine != "all" && !options_.each)
+          write_herd_text(out_, *p, r, limit.question());
+        const Verdict v = verdict_of(r);
         ok_ = ok_ && v != Verdict::fail;
         known_ = known_ && v == Verdict::ok;
+        if (options_.each) options_.each(*p, r);
       }
-      if (!options_.json && options_.engine != "all") out_ << to_herd_text(*p, results.back()) << "\n";
+      if (!array && options_.engine != "all" && !options_.each) out_ << "\n";
     }
-    if (options_.json)
-      out_ << to_json(programs, results, options_.times) << "\n";
-    else if (options_.engine == "all")
+    if (array) {
+      array->end();
+      out_ << "\n";
+    } else if (options_.engine == "all" && !options_.each) {
       print_coverage();
+    }
+  }
+
+  void write_for_herd(const std::vector<const Program*>& chosen) {
+    std::size_t left_out = 0;
+    for (const Program* p : chosen) {
+      if (auto text = to_herd_file(*p))
+        options_.herd_files->emplace_back(p->name, std::move(*text));
+      else
+        ++left_out;
+    }
+    if (left_out > 0)
+      err_ << "left out " << left_out << " of " << chosen.size()
+           << " tests, which are more than reads, writes and fences of one node\n";
   }
 
   /// Those that are asked for, and that have the names of the outcome to explain: before anything is printed.
@@ -150,21 +175,28 @@ class Command {
     }
   }
 
-  Result run_engine(const std::string& engine, const Program& p) {
+  Result run_engine(const std::string& engine, const Program& p, TimeLimit& limit) {
     const auto start = std::chrono::steady_clock::now();
+    const std::string model = options_.model.empty() ? p.model : options_.model;
     Result r;
-    if (engine == "declarative") {
-      TimeLimit limit(options_.engine_options.max_seconds);
-      r = enumerate(p, declarative_options(limit));
-    } else {
-      EngineOptions o = options_.engine_options;
-      o.model = options_.model.empty() ? p.model : options_.model;
-      r = engines_.at(engine)(p, o);
-      r.name = p.name;
-      r.model = o.model;
-      r.engine = engine;
-      judge(p, false, r);
+    try {
+      if (engine == "declarative") {
+        r = enumerate(p, declarative_options(limit));
+      } else {
+        EngineOptions o = options_.engine_options;
+        o.model = model;
+        r = engines_.at(engine)(p, o);
+      }
+    } catch (const std::bad_alloc&) {  // of this test; the others may do with less
+      r = {};
+      r.cut_short = true;
+      r.complete = r.complete_in_bound = false;
+      r.notes.emplace_back("stopped early: there was no more memory");
     }
+    r.name = p.name;
+    r.model = model;
+    r.engine = engine;
+    if (engine != "declarative") judge(p, false, r);
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return r;
   }
@@ -172,55 +204,75 @@ class Command {
   Options declarative_options(TimeLimit& limit) const {
     Options o = options_.declarative;
     o.model = options_.model;
+    o.executions_max = options_.engine_options.max_executions;
+    o.memory_max = options_.engine_options.max_memory;
+    o.poll = options_.engine_options.poll;
     o.out_of_time = limit.question();
     o.time_limit = limit.text();
     return o;
   }
 
   /// All engines on one program: every outcome seen must be allowed.
-  void compare(const Program& p, std::vector<Result>& results) {
-    const std::size_t first = results.size();
-    results.push_back(run_engine("declarative", p));
+  void compare(const Program& p, TimeLimit& limit, std::vector<Result>& results) {
+    results.push_back(run_engine("declarative", p, limit));
     for (const auto& [name, engine] : engines_) {
-      Result r = run_engine(name, p);
-      compare_outcomes(p, results[first], r);
+      Result r = run_engine(name, p, limit);
+      compare_outcomes(p, results.front(), r);
       results.push_back(std::move(r));
     }
-    if (!options_.json) print_comparison(p, std::span(results).subspan(first));
+    if (!options_.json && !options_.each) print_comparison(p, results, limit.question());
   }
 
-  /// Is the outcome one of the sorted list, or does it agree with one in the sense of `agree`?
+  /// Is the outcome one of the set, or does it agree with one in the sense of `agree`?
   template <class Agree>
-  static bool has(const std::vector<Outcome>& sorted, const Outcome& outcome, Agree agree) {
-    return std::binary_search(sorted.begin(), sorted.end(), outcome) || std::ranges::any_of(sorted, agree);
+  static bool has(const Outcomes& set, OutcomeView outcome, bool loose, Agree agree) {
+    if (set.contains(outcome)) return true;
+    for (std::size_t i = 0; loose && i < set.size(); ++i)
+      if (agree(set.row(i))) return true;
+    return false;
   }
 
   void compare_outcomes(const Program& p, const Result& declarative, Result& r) {
-    const std::vector<Outcome>& allowed = declarative.outcomes;
+    const Outcomes& allowed = declarative.outcomes;
+    const bool loose = is_corerma(r.model);  // undefined values stand for any
     Coverage& c = coverage_[r.engine];
     c.allowed += allowed.size();
-    for (const Outcome& a : allowed)
-      if (has(r.outcomes, a, [&](const Outcome& seen) { return agrees(a, seen); })) ++c.seen;
+    for (std::size_t i = 0; i < allowed.size(); ++i)
+      if (has(r.outcomes, allowed.row(i), loose, [&](OutcomeView seen) { return agrees(allowed.row(i), seen); }))
+        ++c.seen;
     if (!declarative.complete) return;  // there may be more that is allowed
-    for (const Outcome& o : r.outcomes) {
-      if (has(allowed, o, [&](const Outcome& a) { return agrees(a, o); })) continue;
+    for (std::size_t i = 0; i < r.outcomes.size(); ++i) {
+      const OutcomeView o = r.outcomes.row(i);
+      if (has(allowed, o, loose, [&](OutcomeView a) { return agrees(a, o); })) continue;
       r.ok = false;
       r.unexpected.push_back(p.text(o) + " (not allowed by " + r.model + ")");
     }
   }
 
-  void print_comparison(const Program& p, std::span<const Result> results) {
-    std::vector<Outcome> seen;
-    for (const Result& r : results) seen.insert(seen.end(), r.outcomes.begin(), r.outcomes.end());
-    std::sort(seen.begin(), seen.end());
-    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+  void print_comparison(const Program& p, std::vector<Result>& results, const std::function<bool()>& stop) {
+    Outcomes more;  // that the declarative engine does not have: few, since hardware shows them one by one
+    for (const Result& r : std::span(results).subspan(1))
+      for (std::size_t i = 0; i < r.outcomes.size(); ++i)
+        if (!results.front().outcomes.contains(r.outcomes.row(i))) more.insert(r.outcomes.row(i));
+    (void)more.sort();
     out_ << "Test " << text::shown(p.name) << "\n";
-    for (const Outcome& o : seen) {
+    const auto line = [&](OutcomeView o) {
       out_ << "  " << p.text(o) << ":";
       const char* separator = " ";
       for (const Result& r : results) out_ << std::exchange(separator, ", ") << judgement(r, o);
       out_ << "\n";
-    }
+    };
+    std::size_t next = 0;
+    const auto precedes = [&](OutcomeView o) {
+      const OutcomeView m = more.row(next);
+      return std::lexicographical_compare(m.begin(), m.end(), o.begin(), o.end());
+    };
+    list_outcomes(results.front(), stop, [&](std::size_t i) {
+      const OutcomeView o = results.front().outcomes.row(i);
+      while (next < more.size() && precedes(o)) line(more.row(next++));
+      line(o);
+    });
+    while (next < more.size()) line(more.row(next++));
     for (const Result& r : results) {
       if (const Verdict v = verdict_of(r); v == Verdict::incomplete || v == Verdict::not_run)
         out_ << "  " << name(v) << " (" << r.engine << ")\n";
@@ -231,12 +283,11 @@ class Command {
   }
 
   /// `allowed`, `not explored`, `sampled 12`, ...
-  static std::string judgement(const Result& r, const Outcome& o) {
-    const auto it = std::find(r.outcomes.begin(), r.outcomes.end(), o);
+  static std::string judgement(const Result& r, OutcomeView o) {
+    const std::size_t index = r.outcomes.find(o);
     const bool declarative = r.engine == "declarative";
     const std::string no = declarative && !r.complete ? "not known to be " : "not ";
-    const std::string said = (it == r.outcomes.end() ? no : "") + (declarative ? "allowed" : r.engine + "d");
-    const auto index = static_cast<std::size_t>(it - r.outcomes.begin());
+    const std::string said = (index == r.outcomes.size() ? no : "") + (declarative ? "allowed" : r.engine + "d");
     return index < r.counts.size() ? said + " " + std::to_string(r.counts[index]) : said;
   }
 

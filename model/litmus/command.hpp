@@ -19,11 +19,12 @@ namespace loco::model::litmus {
 struct EngineOptions {
   std::string model;  ///< the model whose outcomes the engine's are compared with
   std::string hardware = "model-weak";
-  std::uint64_t runs = 2000;         ///< sample
-  std::uint64_t seed = 1;            ///< sample
-  std::uint64_t max_executions = 0;  ///< explore; 0: no limit
-  double max_seconds = 0;            ///< of each test, each engine; 0: no limit
-  std::function<void()> poll = {};   ///< called now and then; what it throws ends the work
+  std::uint64_t runs = 2000;            ///< sample
+  std::uint64_t seed = 1;               ///< sample
+  std::uint64_t max_executions = 0;     ///< declarative, explore; 0: no limit
+  std::size_t max_memory = kMemoryMax;  ///< declarative: bytes of a test's outcomes; 0: no limit
+  double max_seconds = 0;               ///< of each test, each engine; 0: no limit
+  std::function<void()> poll = {};      ///< called now and then; what it throws ends the work
 };
 
 /// Runs a program and reports outcomes (sorted, with the program's observables), executions, counts, notes and
@@ -56,10 +57,14 @@ struct CommandOptions {
   Options declarative;  ///< variants and limits of the declarative engine
   bool json = false;
   bool times = false;  ///< in JSON, how long each test took: no function of the test
+  /// If set, takes each result when it is judged, in place of text or JSON.
+  std::function<void(const Program&, const Result&)> each;
   /// Outcome (`a=0 b=1`) to show an execution of. Tests that lack one of its names are left out (one line on `err`);
   /// bad input if all do.
   std::string witness;
-  std::string explain;                           ///< outcome to show the forbidding cycles of, in the same way
+  std::string explain;  ///< outcome to show the forbidding cycles of, in the same way
+  /// Takes name and text of each test as a file of herd's, in place of running them.
+  std::vector<std::pair<std::string, std::string>>* herd_files = nullptr;
   std::vector<std::string>* drawings = nullptr;  ///< takes the Graphviz drawings of these, one a test and cycle
 };
 
@@ -68,6 +73,22 @@ struct CommandOptions {
 /// tests that are none of it are left out (one line on `err`), all of them bad input.
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,
                        std::ostream& err);
+
+/// Writes the JSON array of docs/litmus-format.md, result by result.
+class JsonArray {
+ public:
+  /// `times`: how long each test took, which is no function of the test.
+  JsonArray(std::ostream& out, bool times) : out_(out), times_(times) { write_bracket(); }
+  /// `stop`: as for write_herd_text.
+  void add(const Program& program, Result& result, const std::function<bool()>& stop = {});
+  void end();
+
+ private:
+  void write_bracket();
+  std::ostream& out_;
+  bool times_;
+  bool empty_ = true;
+};
 
 /// The JSON array of docs/litmus-format.md; `programs[i]` belongs to `results[i]`.
 [[nodiscard]] std::string to_json(const std::vector<const Program*>& programs, const std::vector<Result>& results,

@@ -46,8 +46,25 @@ void read_home(Program& program, Location& location, const Node& declaration) {
   location.node = program.mention(node_number(*node));
 }
 
+/// verbs: how the word's region is registered, and where it is.
+void read_region(const Program& program, Location& location, const Node& declaration) {
+  const auto of_verbs = [&](const char* key) {
+    const Node* n = declaration.find(key);
+    if (n != nullptr && program.model != "verbs") fail(*n, std::string(key) + " in a document of model verbs only");
+    return n;
+  };
+  if (const Node* n = of_verbs("relaxed")) location.relaxed = boolean(*n);
+  const Node* n = of_verbs("memory");
+  if (n == nullptr) return;
+  const std::string s = scalar(*n, "host or device");
+  if (s != "host" && s != "device") fail(*n, "host or device");
+  location.device = s == "device";
+}
+
 void read_init(Program& program, Location& location, const Node& init) {
   location.init = read_value(program, init);
+  if (location.kind == LocationKind::shared && !is_integer(location.init))
+    fail(init, "an integer: a shared location holds one word");
   if (is_tuple(location.init)) {
     location.kind = LocationKind::tuple;
     location.tuple_size = len(program.tuples[static_cast<std::size_t>(location.init - kFirstTuple)]);
@@ -115,8 +132,9 @@ void read_locations(Program& program, const Node& document) {
   for (const Entry& entry : n->entries) {
     Location l;
     l.name = new_identifier(program, entry, "the name of a location");
-    check_keys(entry.value, {"node", "init", "shared"});
+    check_keys(entry.value, {"node", "init", "shared", "relaxed", "memory"});
     read_home(program, l, entry.value);
+    read_region(program, l, entry.value);
     if (const Node* init = entry.value.find("init")) read_init(program, l, *init);
     program.locations.push_back(std::move(l));
   }

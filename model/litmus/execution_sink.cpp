@@ -4,9 +4,7 @@
 
 namespace loco::model::litmus {
 
-bool ExecutionSink::known(const Outcome& outcome) const {
-  return std::binary_search(result.outcomes.begin(), result.outcomes.end(), outcome);
-}
+bool ExecutionSink::known(const Outcome& outcome) const { return result.outcomes.contains(outcome); }
 
 bool ExecutionSink::only_new_outcomes() const {
   const bool uncounted =
@@ -15,8 +13,11 @@ bool ExecutionSink::only_new_outcomes() const {
 }
 
 bool ExecutionSink::found(const Outcome& outcome, std::uint64_t orbit) {
-  const auto it = std::lower_bound(result.outcomes.begin(), result.outcomes.end(), outcome);
-  if (it == result.outcomes.end() || *it != outcome) result.outcomes.insert(it, outcome);
+  if (!has_memory() && !known(outcome)) {
+    result.out_of_memory = true;
+    return false;
+  }
+  result.outcomes.insert(outcome);
   result.executions += orbit;
   if (options.executions_max != 0 && result.executions >= options.executions_max) result.stopped = true;
   return !result.stopped;

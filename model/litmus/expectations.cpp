@@ -80,6 +80,7 @@ void read_outcomes(Program& program, const Node& document) {
     if (const Node* a = n->find("allowed")) program.allowed = partials(program, *a);
     if (const Node* f = n->find("forbidden")) program.forbidden = partials(program, *f);
   }
+  if (const Node* n = document.find("assume")) program.assumed = partial(program, *n);
   if (const Node* n = document.find("outcomes_by_model")) {
     if (!is_map(*n)) fail(*n, "a map of models");
     for (const Entry& entry : n->entries) {

@@ -105,10 +105,14 @@ class Refutation {
     std::vector<LabelledEdge> cycle;
     Candidate candidate;
     std::uint64_t candidates = 0;
+    bool weaker = false;  ///< the weaker model has it, too
   };
 
-  Refutation(const Skeleton& x, const Axioms& a, const PartialOutcome& wanted, const Options& options)
+  /// `weaker`: what Options::weaker says, or null.
+  Refutation(const Skeleton& x, const Axioms& a, const Axioms* weaker, const PartialOutcome& wanted,
+             const Options& options)
       : x_(x), a_(a), wanted_(wanted), options_(options), graph_(x, a) {
+    if (weaker != nullptr) weaker_.emplace(x, *weaker);
     for (int r = 0; r < x_.n; ++r)
       if (x_.sub(r).reads) reads_.push_back(r);
     for (const auto& [w, r] : a_.known_rf) candidate_.rf.set(r, w);
@@ -189,9 +193,12 @@ class Refutation {
       });
       if (here) return count(f);
     }
-    std::vector<LabelledEdge> cycle = graph_.shortest_cycle(edges);
-    if (!cycle.empty()) {
-      found_.push_back({std::move(cycle), candidate_, 0});
+    // A candidate that the weaker model refutes says nothing of what the stronger one adds.
+    for (const CandidateGraph* graph : {weaker_ ? &*weaker_ : nullptr, &graph_}) {
+      if (graph == nullptr) continue;
+      std::vector<LabelledEdge> cycle = graph->shortest_cycle(graph == &graph_ ? edges : graph->edges(candidate_));
+      if (cycle.empty()) continue;
+      found_.push_back({std::move(cycle), candidate_, 0, graph != &graph_});
       return count(found_.back());
     }
     return decide_next();
@@ -240,6 +247,7 @@ class Refutation {
   const PartialOutcome& wanted_;
   const Options& options_;
   CandidateGraph graph_;
+  std::optional<CandidateGraph> weaker_;
   std::vector<int> reads_;
   Candidate candidate_;
   std::vector<Found> found_;
@@ -256,8 +264,8 @@ auto telling(const Explanation& e) {
     const bool among_accesses = edge.relation == "rf" || edge.relation == "rb" || edge.relation == "ippo";
     return edge.on_cycle && among_accesses && at(e.nodes, edge.from).thread == at(e.nodes, edge.to).thread;
   });
-  return std::tuple(-static_cast<std::int64_t>(threads.size()), own, -static_cast<std::int64_t>(e.candidates),
-                    e.cycle.size());
+  return std::tuple(e.also_weaker, -static_cast<std::int64_t>(threads.size()), own,
+                    -static_cast<std::int64_t>(e.candidates), e.cycle.size());
 }
 
 void mark_cycle(const std::vector<LabelledEdge>& cycle, Explanation& e) {
@@ -277,11 +285,15 @@ void mark_cycle(const std::vector<LabelledEdge>& cycle, Explanation& e) {
 std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                            const Options& options) {
   const Model model = model_of(program, options);
+  std::optional<Model> weaker;
+  if (!options.weaker.empty()) weaker = find_model(options.weaker);
   std::vector<Explanation> explanations;
   std::map<std::string, std::size_t> known;  // by what the cycle says
   bool possible = false;
   for_each_skeleton(program, model, search_options(options), [&](const Skeleton& x, const Axioms& a) {
-    Refutation refutation(x, a, outcome, options);
+    Axioms weak;
+    if (weaker && !build_axioms(*weaker, x, options.model_options, weak)) return true;
+    Refutation refutation(x, a, weaker ? &weak : nullptr, outcome, options);
     if (!refutation.run()) {
       possible = true;
       return false;
@@ -298,10 +310,12 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
       for (const LabelledEdge& l : f.cycle)
         key += describe(x, f.candidate.rf, l.from) + l.relation + describe(x, f.candidate.rf, l.to) + ";";
       const auto [it, is_new] = known.emplace(key, explanations.size());
-      if (is_new)
+      if (is_new) {
+        e.also_weaker = f.weaker;
         explanations.push_back(std::move(e));
-      else
+      } else {
         explanations[it->second].candidates += e.candidates;
+      }
     }
     return true;
   });

@@ -4,8 +4,11 @@
 #include <optional>
 #include <stdexcept>
 
+#include "model/litmus/herd.hpp"
+#include "model/litmus/names.hpp"
 #include "model/litmus/search.hpp"
 #include "model/litmus/statements.hpp"
+#include "model/litmus/verbs/races.hpp"
 #include "text/words.hpp"
 
 namespace loco::model::litmus {
@@ -68,6 +71,7 @@ class OutcomeReader {
     const std::string w = word(kBetween);
     if (const auto v = text::parse_integer(w)) return *v;
     if (const auto v = named_value(w)) return *v;
+    if (const auto v = request_named(program_, w)) return *v;
     fail("a value for " + name, w);
   }
   /// A tuple that the program does not have is no value of any outcome.
@@ -92,6 +96,24 @@ class OutcomeReader {
 
 }  // namespace
 
+namespace {
+
+/// The races found against those that the document expects, all of them.
+void judge_races(std::vector<std::string> expected, bool cut, Result& result) {
+  std::sort(expected.begin(), expected.end());
+  const auto missing_in = [](const std::vector<std::string>& some, const std::vector<std::string>& all,
+                             std::vector<std::string>& to) {
+    for (const std::string& race : some)
+      if (!std::binary_search(all.begin(), all.end(), race)) to.push_back("race: " + race);
+  };
+  if (!cut) missing_in(expected, result.races, result.missing);
+  missing_in(result.races, expected, result.unexpected);
+  result.ok = result.ok && result.missing.empty() && result.unexpected.empty();
+  result.cut_short = result.cut_short || cut;
+}
+
+}  // namespace
+
 Result enumerate(const Program& program, const Options& options) {
   Result result;
   result.name = program.name;
@@ -107,28 +129,45 @@ Result enumerate(const Program& program, const Options& options) {
   search_options.every_witness = options.every_witness;
   search_options.outcomes_only = options.outcomes_only;
   search_options.executions_max = options.executions_max;
-  search_options.counted_max = options.counted_max;
+  search_options.memory_max = options.memory_max;
+  search_options.counted_max = options.executions_max != 0 ? 0 : options.counted_max;
   search_options.poll = options.poll;
   search_options.out_of_time = options.out_of_time;
   SearchResult found = search(program, *model, search_options);
   result.outcomes = std::move(found.outcomes);
   result.executions = found.executions;
-  result.cut_short = found.stopped || found.timed_out || found.too_large.any();
+  result.cut_short = found.stopped || found.limited() || found.too_large.any();
   result.complete_in_bound = !result.cut_short;
   result.complete = result.complete_in_bound && !found.cut_loops;
   if (found.timed_out)
     result.notes.push_back("stopped early by the limit of " + options.time_limit + ", after " +
                            std::to_string(found.executions) + " executions: there may be more outcomes");
-  if (found.stopped) result.notes.push_back("stopped after " + std::to_string(found.executions) + " executions");
+  if (found.out_of_memory)
+    result.notes.push_back("stopped early by the limit of memory, after " + std::to_string(found.executions) +
+                           " executions and " + std::to_string(result.outcomes.size()) +
+                           " outcomes: there may be more outcomes");
+  if (found.stopped)
+    result.notes.push_back("stopped after " + std::to_string(found.executions) +
+                           " executions: there may be more outcomes");
   if (found.uncounted && !options.outcomes_only)
-    result.notes.push_back("executions were counted up to " + std::to_string(options.counted_max) +
+    result.notes.push_back("executions were counted up to " +
+                           std::to_string(options.executions_max != 0 ? options.executions_max : options.counted_max) +
                            "; the outcomes are complete");
   if (found.too_large.any())
     result.notes.push_back("too large: ways through the code were left out, so the verdict is not known: " +
                            found.too_large.text());
   if (found.cut_loops)
     result.notes.push_back("loops were cut after " + std::to_string(options.loop_bound) + " repetitions");
-  judge(program, result.complete_in_bound, result);
+  const bool was_cut = result.cut_short;
+  judge(program, result.complete_in_bound, result, options.out_of_time);
+  if (result.cut_short && !was_cut)
+    result.notes.push_back("stopped early by the limit of " + options.time_limit +
+                           ", while the outcomes were compared with those of the document");
+  if (program.verbs.judges_races && model->verbs && result.complete_in_bound) {
+    bool cut = false;
+    result.races = all_races(program, *model, search_options, &cut);
+    judge_races(program.verbs.races, cut, result);
+  }
   for (const auto& [thread, instruction] : found.failed_assertions) {
     result.ok = false;
     result.unexpected.push_back(assertion_text(program, thread, instruction));
@@ -162,30 +201,115 @@ std::string assertion_text(const Program& program, int thread, int instruction) 
   return "assertion fails: " + i.text + " (line " + std::to_string(i.at.line) + ")";
 }
 
-void judge(const Program& program, bool exhaustive, Result& result) {
-  const auto possible = [&](const PartialOutcome& partial) {
-    return std::any_of(result.outcomes.begin(), result.outcomes.end(),
-                       [&](const Outcome& o) { return matches(partial, o); });
-  };
-  if (same_expectations(program.model, result.model)) {
-    for (const PartialOutcome& p : program.allowed)
-      if (exhaustive && !possible(p)) result.missing.push_back(outcome_text(program, p));
-    for (const PartialOutcome& p : program.forbidden)
-      if (possible(p)) result.unexpected.push_back(outcome_text(program, p));
+namespace {
+
+/// Outcomes of a document. Those that say everything are looked up, the others compared one by one.
+class Expected {
+ public:
+  /// `hardware`: undefined stands for any value.
+  Expected(const std::vector<PartialOutcome>& outcomes, std::size_t observables, bool hardware) : hardware_(hardware) {
+    for (const PartialOutcome& p : outcomes) {
+      Outcome whole(observables);
+      std::size_t named = 0;
+      for (const auto& [observable, value] : p) {
+        at(whole, observable) = value;
+        named += hardware && value == kUndefined ? 0 : 1;
+      }
+      if (named == observables && p.size() == observables)
+        whole_.insert(whole);
+      else
+        partial_.push_back(&p);
+    }
   }
-  for (const auto& [model, outcomes] : program.outcomes_by_model) {
-    if (!same_expectations(model, result.model)) continue;
+  [[nodiscard]] bool has(OutcomeView o) const {
+    return whole_.contains(o) || std::ranges::any_of(partial_, [&](const PartialOutcome* p) {
+             return hardware_ ? agrees(*p, o) : matches(*p, o);
+           });
+  }
+
+ private:
+  bool hardware_;
+  Outcomes whole_;
+  std::vector<const PartialOutcome*> partial_;
+};
+
+class Judge {
+ public:
+  Judge(const Program& program, bool exhaustive, Result& result, const std::function<bool()>& stop)
+      : program_(program), exhaustive_(exhaustive), result_(result), stop_(stop) {}
+
+  void run() {
+    if (program_.condition) ask_condition(*program_.condition);
+    if (same_expectations(program_.model, result_.model)) {
+      require_possible(program_.allowed);
+      for (const PartialOutcome& p : program_.forbidden)
+        if (possible(p)) result_.unexpected.push_back(outcome_text(program_, p));
+    }
+    for (const auto& [model, outcomes] : program_.outcomes_by_model) {
+      if (!same_expectations(model, result_.model)) continue;
+      require_possible(outcomes);
+      const Expected expected(outcomes, program_.observables.size(), result_.engine != "declarative");
+      for (std::size_t i = 0; i < result_.outcomes.size() && !stopped(); ++i)
+        if (!expected.has(result_.outcomes.row(i))) tell_unexpected(result_.outcomes.row(i));
+    }
+    if (unexpected_ > kUnexpectedTold)
+      result_.unexpected.push_back("and " + std::to_string(unexpected_ - kUnexpectedTold) + " more");
+    result_.ok = result_.ok && result_.missing.empty() && result_.unexpected.empty();
+    if (!is_stopped_) return;
+    result_.cut_short = true;
+    result_.complete = result_.complete_in_bound = false;
+  }
+
+ private:
+  static constexpr std::size_t kUnexpectedTold = 10'000;
+
+  bool stopped() {
+    constexpr std::uint64_t kAskEvery = 1024;
+    if (!is_stopped_ && ++steps_ % kAskEvery == 0) is_stopped_ = stop_ && stop_();
+    return is_stopped_;
+  }
+  bool possible(const PartialOutcome& p) {
+    if (p.size() == program_.observables.size()) {
+      Outcome whole(p.size());
+      for (const auto& [observable, value] : p) at(whole, observable) = value;
+      return result_.outcomes.contains(whole);
+    }
+    for (std::size_t i = 0; i < result_.outcomes.size() && !stopped(); ++i)
+      if (matches(p, result_.outcomes.row(i))) return true;
+    return false;
+  }
+  void ask_condition(const HerdCondition& c) {
+    using Quantifier = HerdCondition::Quantifier;
+    bool some = false, all = true;
+    for (std::size_t i = 0; i < result_.outcomes.size() && !stopped(); ++i)
+      (holds(c, result_.outcomes.row(i)) ? some : all) = holds(c, result_.outcomes.row(i));
+    const std::string asked = litmus::text(c);
+    if (c.quantifier == Quantifier::exists && !some && exhaustive_ && !is_stopped_) result_.missing.push_back(asked);
+    if (c.quantifier == Quantifier::not_exists && some) result_.unexpected.push_back("a state against " + asked);
+    if (c.quantifier == Quantifier::forall && !all) result_.unexpected.push_back("a state against " + asked);
+  }
+  void require_possible(const std::vector<PartialOutcome>& outcomes) {
+    if (!exhaustive_) return;
     for (const PartialOutcome& p : outcomes)
-      if (exhaustive && !possible(p)) result.missing.push_back(outcome_text(program, p));
-    const bool hardware = result.engine != "declarative";
-    const auto expected = [&](const PartialOutcome& p, const Outcome& o) {
-      return hardware ? agrees(p, o) : matches(p, o);
-    };
-    for (const Outcome& o : result.outcomes)
-      if (std::none_of(outcomes.begin(), outcomes.end(), [&](const PartialOutcome& p) { return expected(p, o); }))
-        result.unexpected.push_back(program.text(o));
+      if (!possible(p) && !is_stopped_) result_.missing.push_back(outcome_text(program_, p));
   }
-  result.ok = result.ok && result.missing.empty() && result.unexpected.empty();
+  void tell_unexpected(OutcomeView o) {
+    if (++unexpected_ <= kUnexpectedTold) result_.unexpected.push_back(program_.text(o));
+  }
+
+  const Program& program_;
+  const bool exhaustive_;
+  Result& result_;
+  const std::function<bool()>& stop_;
+  std::uint64_t steps_ = 0;
+  std::size_t unexpected_ = 0;
+  bool is_stopped_ = false;
+};
+
+}  // namespace
+
+void judge(const Program& program, bool exhaustive, Result& result, const std::function<bool()>& stop) {
+  Judge(program, exhaustive, result, stop).run();
 }
 
 PartialOutcome parse_outcome(const Program& program, const std::string& text) {

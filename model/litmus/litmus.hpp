@@ -4,18 +4,23 @@
 // on what the document expects; witness and explain_forbidden say why. Pure functions; deterministic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/litmus/axioms.hpp"
+#include "model/litmus/outcomes.hpp"
 #include "model/litmus/parser.hpp"
 #include "model/litmus/program.hpp"
 
 namespace loco::model::litmus {
+
+inline constexpr std::size_t kMemoryMax = std::size_t{2} << 30U;  ///< bytes of a test's outcomes unless asked for
 
 struct Options {
   std::string model;  ///< empty: the program's own
@@ -24,10 +29,14 @@ struct Options {
   bool every_witness = false;              ///< count complete witnesses (rf, mo, nfo), not reads-from classes
   bool outcomes_only = false;              ///< do not count executions whose outcome is known already
   std::uint64_t counted_max = 200'000;     ///< count so many executions, then look for new outcomes only; 0: all
-  std::uint64_t executions_max = 0;        ///< stop after so many; 0: no limit
+  std::uint64_t executions_max = 0;        ///< stop after so many, new outcomes first; 0: no limit
+  std::size_t memory_max = kMemoryMax;     ///< bytes of outcomes; 0: no limit
   std::function<void()> poll = {};         ///< called now and then; what it throws ends the search
   std::function<bool()> out_of_time = {};  ///< asked now and then; true stops the search, which is then incomplete
   std::string time_limit = {};             ///< what a note calls that: "2 s"
+  /// explain_forbidden: a model with fewer rules. Cycles that it does not have are told first: they are what the other
+  /// rules forbid the outcome by.
+  std::string weaker = {};
 };
 
 /// What an engine found out about a program, and how that compares with the document's expectations.
@@ -35,12 +44,13 @@ struct Result {
   std::string name;
   std::string model;
   std::string engine;
-  std::vector<Outcome> outcomes;      ///< sorted, each once
+  Outcomes outcomes;                  ///< each once; sorted unless cut short
   std::vector<std::uint64_t> counts;  ///< how often each outcome was seen; empty where that has no meaning
   std::uint64_t executions = 0;
   bool ok = true;
   std::vector<std::string> missing;     ///< expected outcomes that are not possible
   std::vector<std::string> unexpected;  ///< possible outcomes that are not expected, failed assertions
+  std::vector<std::string> races;       ///< verbs: those found, where the document expects some or none
   std::vector<std::string> notes;       ///< limits that were reached, outcomes excluded and why
   bool complete = true;                 ///< false: a limit was reached, so there may be more outcomes
   bool ran = true;                      ///< false: the engine cannot run this program; a note says why
@@ -60,8 +70,9 @@ enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
 [[nodiscard]] Result enumerate(const Program& program, const Options& options = {});
 
 /// Compares `outcomes` with the document's expectations for `model`: fills ok, missing, unexpected. `allowed`
-/// outcomes need not all be seen by engines that do not promise completeness.
-void judge(const Program& program, bool exhaustive, Result& result);
+/// outcomes need not all be seen by engines that do not promise completeness. `stop` is asked now and then: if it says
+/// yes, what is left is not compared, and the result is incomplete.
+void judge(const Program& program, bool exhaustive, Result& result, const std::function<bool()>& stop = {});
 
 /// What a result says of an assertion that fails.
 [[nodiscard]] std::string assertion_text(const Program& program, int thread, int instruction);
@@ -86,6 +97,7 @@ struct Explanation {
   std::vector<Node> nodes;
   std::vector<Edge> edges;
   std::vector<int> cycle;        ///< nodes of the cycle, in order; empty for a witness
+  bool also_weaker = false;      ///< Options::weaker has the cycle, too
   std::uint64_t candidates = 0;  ///< of a forbidden outcome: candidates that run into this cycle
 };
 
@@ -114,6 +126,13 @@ struct NoCandidate {
 
 /// herd7's layout: `Test NAME Allowed`, `States n`, the states, `Ok`, `Observation NAME Sometimes p n`.
 [[nodiscard]] std::string to_herd_text(const Program& program, const Result& result);
+/// The same, written as it is made. `stop` is asked now and then: if it says yes, kListedAnyway states are listed at
+/// most, and the result becomes incomplete if there are more.
+void write_herd_text(std::ostream& out, const Program& program, Result& result, const std::function<bool()>& stop = {});
+
+/// Calls `list` with the places of the outcomes that are to be told, with `stop` as above.
+inline constexpr std::size_t kListedAnyway = 10'000;
+void list_outcomes(Result& result, const std::function<bool()>& stop, const std::function<void(std::size_t)>& list);
 
 /// `a: 0, b: 1`, `a=0; r=[1, 2];` -> partial outcome, as typed on a command line. Throws std::invalid_argument.
 [[nodiscard]] PartialOutcome parse_outcome(const Program& program, const std::string& text);

@@ -15,6 +15,10 @@ bool is_control(Op op) { return op == Op::assign || op == Op::jump || op == Op::
 /// Is the instruction a method of one of the model's libraries?
 bool has_method(std::string_view model, bool core, const Instruction& i) {
   if (is_control(i.op)) return true;
+  if (model == "verbs" || i.op == Op::verbs)
+    return model == "verbs" &&
+           (i.op == Op::verbs || i.op == Op::read || i.op == Op::write || i.op == Op::cas || i.op == Op::mfence) &&
+           i.library == Library::rdmawait;
   if (core) {
     return i.op == Op::read || i.op == Op::write || i.op == Op::put || i.op == Op::get || i.op == Op::rga ||
            i.op == Op::remote_cas || i.op == Op::flush;
@@ -31,7 +35,7 @@ bool has_method(std::string_view model, bool core, const Instruction& i) {
 
 const std::vector<std::string>& model_names() {
   static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = {"rdmatso", "rdmawait", "loco", "sc"};
+    std::vector<std::string> names = {"rdmatso", "rdmawait", "loco", "sc", "verbs"};
     for (const NamedRuleSet& set : named_rule_sets()) names.emplace_back(set.name);
     return names;
   }();

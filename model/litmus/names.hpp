@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,14 @@ inline bool is_statement_word(std::string_view name) {
 /// No name of a location, register, barrier or ring buffer.
 inline bool is_reserved_word(std::string_view name) {
   return is_statement_word(name) || named_value(name) || name == "nonatomic";
+}
+
+/// The value that is the name of a work request of a program of model `verbs`.
+inline std::optional<Value> request_named(const Program& p, std::string_view word) {
+  if (p.model == "verbs" && word == "_") return kNoName;
+  for (int i = 0; i < len(p.verbs.names); ++i)
+    if (at(p.verbs.names, i) == word) return kFirstName + i;
+  return std::nullopt;
 }
 
 /// Is there a thread or a location on the node?

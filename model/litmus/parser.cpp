@@ -6,6 +6,7 @@
 
 #include "model/litmus/declarations.hpp"
 #include "model/litmus/expectations.hpp"
+#include "model/litmus/herd.hpp"
 #include "model/litmus/lexer.hpp"
 #include "model/litmus/statements.hpp"
 #include "model/litmus/text.hpp"
@@ -31,18 +32,23 @@ class DocumentParser {
     program_.file = file_;
     program_.at = mark(document_.place);
     check_keys(document_, {"name", "source", "model", "atomicity", "locations", "barriers", "ringbuffers", "threads",
-                           "final", "outcomes", "outcomes_by_model"});
+                           "final", "outcomes", "outcomes_by_model", "qps", "srqs", "races", "flags", "assume"});
     if (const Node* n = document_.find("name")) program_.name = scalar(*n, "a name");
     if (program_.name.empty()) program_.name = "unnamed";
     if (const Node* n = document_.find("source")) program_.source = scalar(*n, "text");
     read_model();
     read_atomicity();
+    for (const char* key : {"qps", "srqs", "races", "flags", "assume"})
+      if (const Node* n = document_.find(key); n != nullptr && program_.model != "verbs")
+        fail(*n, std::string("the key ") + key + " in a document of model verbs only");
     read_locations(program_, document_);
+    read_queues(program_, document_);
     read_threads();
     read_objects(program_, document_);
     read_code();
     read_final(program_, document_);
     read_outcomes(program_, document_);
+    read_races(program_, document_);
     return std::move(program_);
   }
 
@@ -54,7 +60,7 @@ class DocumentParser {
       check_model({program_.model, n->place});
     }
     effective_ = options_.model.empty() ? program_.model : options_.model;
-    if (is_corerma(effective_) != is_corerma(program_.model))
+    if (is_corerma(effective_) != is_corerma(program_.model) || (effective_ == "verbs") != (program_.model == "verbs"))
       throw text::InputError({file_, program_.at}, "", "a document of the same family as model " + effective_,
                              "model " + program_.model);
   }
@@ -164,6 +170,12 @@ std::vector<Program> parse_text(std::string_view text, const std::string& file, 
 
 std::vector<Program> parse_file(const std::string& path, const ParseOptions& options) {
   const std::string text = text::read_file(path, kFileBytesMax);
+  if (path.ends_with(".litmus")) {
+    std::vector<Program> one = {parse_herd(text, path)};
+    if (!options.model.empty() && options.model != "rdmawait" && options.model != "rdmatso" && options.model != "loco")
+      throw text::InputError({path, 1, 1}, "", "a model of x86's programs: rdmawait, rdmatso or loco", options.model);
+    return one;
+  }
   std::vector<std::string> left_out;
   ParseOptions of_file = options;
   if (options.left_out != nullptr) of_file.left_out = &left_out;

@@ -59,6 +59,9 @@ using PendingPaths = std::vector<PathState>;
 void write_loco_statement(const PathWriter& writer, const PathOptions& options, PathState& s, const Instruction& i,
                           PendingPaths& pending);
 
+/// The same for what model `verbs` posts and polls.
+void write_verbs_statement(const PathWriter& writer, PathState& s, const Instruction& i, PendingPaths& pending);
+
 /// The same for a statement of coreRMA (paper, Table 3); none of them forks.
 void write_corerma_statement(const PathWriter& writer, PathState& s, const Instruction& i);
 

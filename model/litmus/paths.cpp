@@ -51,7 +51,9 @@ class PathBuilder {
         if (!control(s, i)) return false;
         continue;
       }
-      if (options_.core_rma)
+      if (i.op == Op::verbs)
+        write_verbs_statement(writer_, s, i, pending_);
+      else if (options_.core_rma)
         write_corerma_statement(writer_, s, i);
       else
         write_loco_statement(writer_, options_, s, i, pending_);

@@ -64,16 +64,16 @@ Value apply(ExprOp op, Value lhs, Value rhs) {
   return 0;
 }
 
-bool matches(const PartialOutcome& partial, const Outcome& outcome) {
+bool matches(const PartialOutcome& partial, OutcomeView outcome) {
   return std::all_of(partial.begin(), partial.end(), [&](const auto& p) { return at(outcome, p.first) == p.second; });
 }
 
-bool agrees(const PartialOutcome& partial, const Outcome& outcome) {
+bool agrees(const PartialOutcome& partial, OutcomeView outcome) {
   return std::all_of(partial.begin(), partial.end(),
                      [&](const auto& p) { return p.second == kUndefined || at(outcome, p.first) == p.second; });
 }
 
-bool agrees(const Outcome& allowed, const Outcome& seen) {
+bool agrees(OutcomeView allowed, OutcomeView seen) {
   return std::equal(allowed.begin(), allowed.end(), seen.begin(), seen.end(),
                     [](Value a, Value s) { return a == kUndefined || a == s; });
 }
@@ -85,11 +85,14 @@ std::string Program::text(Value v) const {
     for (const Value e : tuples[static_cast<std::size_t>(v - kFirstTuple)]) s += (s.size() > 1 ? ", " : "") + text(e);
     return s + "]";
   }
+  if (v == kNoName) return "_";
+  if (v >= kFirstName && v < kFirstName + len(verbs.names))
+    return verbs.names[static_cast<std::size_t>(v - kFirstName)];
   const auto found = std::ranges::find(kNamedValues, v, &std::pair<std::string_view, Value>::second);
   return std::string(found == kNamedValues.end() ? "undefined" : found->first);
 }
 
-std::string Program::text(const Outcome& outcome) const {
+std::string Program::text(OutcomeView outcome) const {
   std::string s;
   for (int i = 0; i < len(observables); ++i)
     s += (i > 0 ? " " : "") + litmus::at(observables, i).name + "=" + text(litmus::at(outcome, i));

@@ -13,11 +13,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "model/litmus/verbs/queues.hpp"
 #include "model/trace.hpp"
 #include "text/place.hpp"
 
@@ -46,6 +48,9 @@ inline constexpr Value kTrue = kSpecial + 2;
 inline constexpr Value kEmpty = kSpecial + 3;      ///< a receive found no message
 inline constexpr Value kBottom = kSpecial + 4;     ///< a tryread found no stable tuple
 inline constexpr Value kUndefined = kSpecial + 5;  ///< coreRMA: the value of a conflicting access
+inline constexpr Value kNoName = kSpecial + 6;     ///< verbs: a work request without a name, `_`
+inline constexpr Value kFirstName = kSpecial + 7;  ///< verbs: indices into Verbs::names
+inline constexpr int kNamesMax = 900;
 inline constexpr Value kFirstTuple = kSpecial + 1000;
 inline constexpr Value kLastTuple = kFirstTuple + 1'000'000;
 
@@ -114,6 +119,7 @@ enum class Op : std::uint8_t {
   rga,          ///< coreRMA: location = rga(source, operand): `source` is the remote one
   remote_cas,   ///< coreRMA: location = cas(source, operand, operand2)
   flush,        ///< coreRMA: flush(node)
+  verbs,        ///< object: an index into Verbs::posts
   jump,         ///< continue at `jump`
   branch_zero,  ///< continue at `jump` when expr is 0, else fall through
   assertion,    ///< assert(expr)
@@ -124,10 +130,16 @@ enum class Op : std::uint8_t {
   return op == Op::rcas || op == Op::rfaa || op == Op::rga || op == Op::remote_cas;
 }
 
+/// coreRMA: what a statement says of single accesses; of the others it says the same.
+struct Atomicity {
+  std::optional<bool> location{}, source{}, operand{}, operand2{};
+};
+
 struct Instruction {
   Op op = Op::assign;
   Library library = Library::rdmawait;  ///< whose method it is (memory operations, fences, barriers, ...)
   bool atomic = true;                   ///< coreRMA: are the accesses of the statement atomic?
+  Atomicity single{};                   ///< coreRMA: those that differ
   int target = kNone;                   ///< register of the thread
   int location = kNone;
   int source = kNone;
@@ -159,6 +171,8 @@ struct Location {
   Value init = 0;      ///< of every copy
   bool fresh = false;  ///< made by the parser for `put(remote, constant)` or `_`; no outcome mentions it
   int tuple_size = 0;
+  bool relaxed = false;  ///< verbs: registered with relaxed ordering
+  bool device = false;   ///< verbs: in a device's memory, an ordering domain of its own
 };
 
 struct Register {
@@ -198,13 +212,28 @@ struct Observable {
 
 /// One value per element of Program::observables.
 using Outcome = std::vector<Value>;
+using OutcomeView = std::span<const Value>;
 /// (observable, value) pairs: matches every outcome that agrees with all of them.
 using PartialOutcome = std::vector<std::pair<int, Value>>;
 
-[[nodiscard]] bool matches(const PartialOutcome& partial, const Outcome& outcome);
+[[nodiscard]] bool matches(const PartialOutcome& partial, OutcomeView outcome);
 /// As matches, where `undefined` stands for any value: what hardware gives where a model says that anything may come.
-[[nodiscard]] bool agrees(const PartialOutcome& partial, const Outcome& outcome);
-[[nodiscard]] bool agrees(const Outcome& allowed, const Outcome& seen);
+[[nodiscard]] bool agrees(const PartialOutcome& partial, OutcomeView outcome);
+[[nodiscard]] bool agrees(OutcomeView allowed, OutcomeView seen);
+
+/// What a file of herd's asks of the states (herd.hpp).
+struct HerdCondition {
+  enum class Quantifier : std::uint8_t { exists, forall, not_exists } quantifier = Quantifier::exists;
+  struct Node {
+    enum class Kind : std::uint8_t { truth, equal, negation, both, either } kind = Kind::truth;
+    int observable = kNone;
+    Value value = 0;
+    int lhs = kNone, rhs = kNone;
+  };
+  std::vector<Node> nodes;
+  int root = 0;
+  std::vector<std::string> names;  ///< of the observables
+};
 
 struct Program {
   std::string name;
@@ -221,17 +250,20 @@ struct Program {
   std::vector<Thread> threads;
   std::vector<Expr> exprs;
   std::vector<std::vector<Value>> tuples;
+  Verbs verbs;  ///< of model `verbs`
 
   std::vector<Observable> observables;
-  std::vector<PartialOutcome> allowed;    ///< must be possible under `model`
-  std::vector<PartialOutcome> forbidden;  ///< must be impossible under `model`
+  std::vector<PartialOutcome> allowed;     ///< must be possible under `model`
+  std::vector<PartialOutcome> forbidden;   ///< must be impossible under `model`
+  std::optional<HerdCondition> condition;  ///< in place of these in a file of herd's
+  PartialOutcome assumed;                  ///< verbs: races are those of executions with this outcome
   /// Model name -> every outcome it has.
   std::map<std::string, std::vector<PartialOutcome>> outcomes_by_model;
 
   /// `1`, `true`, `empty`, `[1, 2]`, ...
   [[nodiscard]] std::string text(Value v) const;
   /// `a=0 b=1`
-  [[nodiscard]] std::string text(const Outcome& outcome) const;
+  [[nodiscard]] std::string text(OutcomeView outcome) const;
   /// The index of the tuple as a value, adding it if it is new.
   Value intern(const std::vector<Value>& tuple);
   /// The node, which is added to `nodes` if it is new.

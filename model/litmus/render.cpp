@@ -1,7 +1,10 @@
 // Explanations in words and as Graphviz; results in herd7's layout.
 #include <algorithm>
 #include <map>
+#include <ostream>
+#include <sstream>
 
+#include "model/litmus/herd.hpp"
 #include "model/litmus/litmus.hpp"
 #include "text/shown.hpp"
 
@@ -123,12 +126,39 @@ std::string condition_text(const Program& program, const PartialOutcome& conditi
 
 /// In how many of the states does the condition hold, and in how many not?
 std::string observation(const Program& program, const Result& result, const PartialOutcome& condition) {
-  const auto holds = [&](const Outcome& o) { return matches(condition, o); };
-  const auto positive = static_cast<std::size_t>(std::count_if(result.outcomes.begin(), result.outcomes.end(), holds));
+  std::size_t positive = 0;
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i)
+    positive += matches(condition, result.outcomes.row(i)) ? 1 : 0;
   const std::size_t negative = result.outcomes.size() - positive;
   const char* const word = positive == 0 ? "Never" : negative == 0 ? "Always" : "Sometimes";
   return "Observation " + text::shown(program.name) + " " + word + " " + std::to_string(positive) + " " +
          std::to_string(negative) + "\n";
+}
+
+/// What is asked, by herd's words.
+const char* asked(const Program& program, const Result& result) {
+  using Quantifier = HerdCondition::Quantifier;
+  if (program.condition)
+    return program.condition->quantifier == Quantifier::exists   ? " Allowed"
+           : program.condition->quantifier == Quantifier::forall ? " Required"
+                                                                 : " Forbidden";
+  const bool by_model = program.outcomes_by_model.count(result.model) > 0;
+  return program.allowed.empty() && !program.forbidden.empty() && !by_model ? " Forbidden" : " Allowed";
+}
+
+/// herd's last lines, of its own files.
+void tell_condition(std::ostream& out, const Program& program, const Result& result) {
+  std::size_t positive = 0;
+  for (std::size_t i = 0; i < result.outcomes.size(); ++i)
+    positive += holds(*program.condition, result.outcomes.row(i)) ? 1 : 0;
+  const std::size_t negative = result.outcomes.size() - positive;
+  out << "Witnesses\nPositive: " << positive << " Negative: " << negative << "\n";
+  out << "Condition " << text(*program.condition) << "\n";
+  out << "Observation " << text::shown(program.name)
+      << (positive == 0   ? " Never "
+          : negative == 0 ? " Always "
+                          : " Sometimes ")
+      << positive << " " << negative << "\n";
 }
 
 const char* verdict_word(const Result& result) {
@@ -147,29 +177,63 @@ const char* verdict_word(const Result& result) {
 
 }  // namespace
 
-std::string to_herd_text(const Program& program, const Result& result) {
-  const bool by_model = program.outcomes_by_model.count(result.model) > 0;
-  const bool asks_forbidden = program.allowed.empty() && !program.forbidden.empty() && !by_model;
-  std::string states;
-  for (std::size_t i = 0; i < result.outcomes.size(); ++i) {
-    const Outcome& o = result.outcomes[i];
+void list_outcomes(Result& result, const std::function<bool()>& stop, const std::function<void(std::size_t)>& list) {
+  constexpr std::size_t kAskEvery = 256;
+  const std::size_t n = result.outcomes.size();
+  std::size_t i = 0;
+  if (!result.cut_short || !stop || !stop()) {
+    for (; i < n; ++i) {
+      if (i % kAskEvery == 0 && i >= kListedAnyway && stop && stop()) break;
+      list(i);
+    }
+  } else {
+    for (const std::uint32_t place : result.outcomes.least(kListedAnyway)) {
+      list(place);
+      ++i;
+    }
+  }
+  if (i == n) return;
+  result.cut_short = true;
+  result.complete = false;
+  result.notes.push_back("of the outcomes found, " + std::to_string(n) + ", only " + std::to_string(i) +
+                         " are listed: there was no more time");
+}
+
+void write_herd_text(std::ostream& out, const Program& program, Result& result, const std::function<bool()>& stop) {
+  out << "Test " << text::shown(program.name) << asked(program, result) << "\n";
+  out << "States " << result.outcomes.size() << "\n";
+  std::string state;
+  list_outcomes(result, stop, [&](std::size_t i) {
+    state.clear();
+    const OutcomeView o = result.outcomes.row(i);
     for (std::size_t k = 0; k < o.size(); ++k)
-      states += (k > 0 ? " " : "") + program.observables[k].name + "=" + program.text(o[k]) + ";";
-    states += i < result.counts.size() ? " (" + std::to_string(result.counts[i]) + ")\n" : "\n";
+      state += (k > 0 ? " " : "") + program.observables[k].name + "=" + program.text(o[k]) + ";";
+    out << state << (i < result.counts.size() ? " (" + std::to_string(result.counts[i]) + ")\n" : "\n");
+  });
+  out << verdict_word(result) << "\n";
+  for (const std::string& m : result.missing) out << "Missing: " << m << "\n";
+  for (const std::string& u : result.unexpected) out << "Unexpected: " << u << "\n";
+  for (const std::string& r : result.races) out << "Race: " << r << "\n";
+  for (const std::string& n : result.notes) out << "Note: " << n << "\n";
+  if (!result.ran) return;
+  if (program.condition) {
+    tell_condition(out, program, result);
+    return;
   }
-  std::string s = "Test " + text::shown(program.name) + (asks_forbidden ? " Forbidden" : " Allowed") + "\n";
-  s += "States " + std::to_string(result.outcomes.size()) + "\n" + states;
-  s += verdict_word(result) + std::string("\n");
-  for (const std::string& m : result.missing) s += "Missing: " + m + "\n";
-  for (const std::string& u : result.unexpected) s += "Unexpected: " + u + "\n";
-  for (const std::string& n : result.notes) s += "Note: " + n + "\n";
-  if (!result.ran) return s;
   const std::vector<PartialOutcome> conditions = conditions_of(program, result);
+  constexpr std::size_t kCountedAnyway = 2'000'000;  // comparisons
+  if (result.cut_short && conditions.size() * result.outcomes.size() > kCountedAnyway && stop && stop()) return;
   for (const PartialOutcome& c : conditions) {
-    if (conditions.size() > 1) s += "Condition exists (" + condition_text(program, c) + ")\n";
-    s += observation(program, result, c);
+    if (conditions.size() > 1) out << "Condition exists (" << condition_text(program, c) << ")\n";
+    out << observation(program, result, c);
   }
-  return s;
+}
+
+std::string to_herd_text(const Program& program, const Result& result) {
+  std::ostringstream out;
+  Result told = result;
+  write_herd_text(out, program, told);
+  return out.str();
 }
 
 }  // namespace loco::model::litmus

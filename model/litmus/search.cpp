@@ -1,8 +1,10 @@
 #include "model/litmus/search.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "model/litmus/skeleton_search.hpp"
+#include "model/litmus/verbs/skeletons.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -100,7 +102,17 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
       if (timed_out) break;
     }
     for (std::size_t t = 0; t < paths.size(); ++t) chosen[t] = joins.path(t);
-    if (!x.build(program, cells, chosen, options.model.order))
+    if (model.verbs) {
+      int n = 0;
+      for (const ThreadPath* path : chosen) n += len(path->subevents);
+      if (n > kSubeventsMax)
+        too_large.subevents = std::max(too_large.subevents, n);
+      else if (!visit_verbs_skeletons(program, cells, chosen, options.model,
+                                      [&](const Skeleton& of_verbs, const Axioms& axioms, const VerbsFacts&) {
+                                        return visit(of_verbs, axioms, joins.symmetry());
+                                      }))
+        break;
+    } else if (!x.build(program, cells, chosen, options.model.order))
       too_large.subevents = std::max(too_large.subevents, x.n);
     else if (!build_axioms(model, x, options.model, a))
       ill_formed = true;
@@ -139,9 +151,12 @@ void for_each_skeleton(const Program& program, const Model& model, const SearchO
       [&](const Skeleton& x, const Axioms& a, const SkeletonSymmetry&) { return visit(x, a); }, limits);
 }
 
-SearchResult search(const Program& program, const Model& model, const SearchOptions& options,
-                    const PartialOutcome& wanted, const ExecutionVisitor& visit) {
-  const bool single = !wanted.empty() || visit || options.executions_max != 0;
+namespace {
+
+/// One search, with its symmetries, that ends where the options say. Memory that is not there ends it, too.
+SearchResult search_once(const Program& program, const Model& model, const SearchOptions& options,
+                         const PartialOutcome& wanted, const ExecutionVisitor& visit) {
+  const bool single = !wanted.empty() || visit || options.executions_max != 0 || model.verbs;
   Symmetry symmetry;
   ExecutionSink sink{program, options, wanted, visit, {}};
   const std::function<bool()> ask = [&] {
@@ -156,18 +171,55 @@ SearchResult search(const Program& program, const Model& model, const SearchOpti
     sink.ask = &ask;
     sink.ask_at = options.symmetry_after;
   }
-  if (single || options.symmetry_after != 0 || ask()) search_all(model, Symmetry(), sink);
-  if (symmetry.order() > 1) {  // anew, one of each orbit
-    sink.result = {};
-    sink.ask_at = 0;
-    search_all(model, symmetry, sink);
-    symmetry.close(sink.result.outcomes);
-    symmetry.close(sink.result.failed_assertions);
+  SearchResult& found = sink.result;
+  try {
+    if (single || options.symmetry_after != 0 || ask()) search_all(model, Symmetry(), sink);
+    if (symmetry.order() > 1 && !found.limited()) {  // anew, one of each orbit
+      found = {};
+      sink.ask_at = 0;
+      search_all(model, symmetry, sink);
+      symmetry.close(found.outcomes, [&] {
+        found.out_of_memory = !sink.has_memory();
+        return !found.out_of_memory && sink.tick();
+      });
+      symmetry.close(found.failed_assertions);
+    }
+  } catch (const std::bad_alloc&) {
+    found.out_of_memory = true;
   }
-  auto& failed = sink.result.failed_assertions;
+  return std::move(found);
+}
+
+/// All outcomes first, one execution each; then as many executions as are to be counted.
+SearchResult search_up_to(const Program& program, const Model& model, const SearchOptions& options) {
+  SearchOptions outcomes_only = options;
+  outcomes_only.outcomes_only = true;
+  SearchResult found = search_once(program, model, outcomes_only, {}, {});
+  if (found.stopped || found.limited() || options.outcomes_only) return found;
+  SearchResult counted = search_once(program, model, options, {}, {});
+  if (!counted.stopped && !counted.limited()) return counted;
+  found.executions = std::max(found.executions, counted.executions);
+  found.uncounted = true;
+  return found;
+}
+
+}  // namespace
+
+SearchResult search(const Program& program, const Model& model, const SearchOptions& options,
+                    const PartialOutcome& wanted, const ExecutionVisitor& visit) {
+  const bool up_to = options.executions_max != 0 && !options.every_witness && wanted.empty() && !visit;
+  SearchResult found =
+      up_to ? search_up_to(program, model, options) : search_once(program, model, options, wanted, visit);
+  try {
+    // What a limit cut short is as it was found: nobody waits for its order.
+    if (!found.limited() && !found.outcomes.sort(options.out_of_time)) found.timed_out = true;
+  } catch (const std::bad_alloc&) {
+    found.out_of_memory = true;
+  }
+  auto& failed = found.failed_assertions;
   std::sort(failed.begin(), failed.end());
   failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
-  return std::move(sink.result);
+  return found;
 }
 
 }  // namespace loco::model::litmus

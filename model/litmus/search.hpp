@@ -14,11 +14,13 @@
 // The search is deterministic, allocates little, and never prints.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "model/litmus/axioms.hpp"
+#include "model/litmus/outcomes.hpp"
 #include "model/litmus/program.hpp"
 #include "model/litmus/skeleton.hpp"
 #include "model/litmus/values.hpp"
@@ -34,8 +36,11 @@ struct SearchOptions {
   /// If given, executions are traces (rf, mo) of which this says yes, with mo total on each cell. It is asked before
   /// nfo and rao are looked for.
   std::function<bool(const Skeleton&, const Axioms&, const Sources&, const Relation& mo)> traces = {};
-  std::uint64_t counted_max = 0;     ///< ... or not before so many executions; 0: count all
-  std::uint64_t executions_max = 0;  ///< stop after so many; 0: no limit
+  std::uint64_t counted_max = 0;  ///< ... or not before so many executions; 0: count all
+  /// Stop after so many; 0: no limit. Those with new outcomes are looked for first: there are no more outcomes than
+  /// are found unless `stopped` is set.
+  std::uint64_t executions_max = 0;
+  std::size_t memory_max = 0;  ///< bytes of outcomes; 0: as many as there are
   /// Look for symmetries after so many steps (0: at once), and start anew if there are any; later where nearly every
   /// step finds a new outcome. Not where a visitor, an outcome or `executions_max` asks for single executions.
   std::uint64_t symmetry_after = 1'000;
@@ -54,16 +59,20 @@ struct FoundExecution {
 };
 
 struct SearchResult {
-  std::vector<Outcome> outcomes;  ///< sorted, each once
+  Outcomes outcomes;  ///< sorted, unless a limit was reached
   std::uint64_t executions = 0;
   std::uint64_t skeletons = 0;
-  bool cut_loops = false;   ///< loops were cut at the bound
-  bool uncounted = false;   ///< branches with known outcomes were left out: there are more executions
-  bool stopped = false;     ///< executions_max was reached, or the visitor said so
-  bool timed_out = false;   ///< SearchOptions::out_of_time said so
-  TooLarge too_large;       ///< paths, or ways to join them, were left out for their size or number
-  bool ill_formed = false;  ///< ways to join paths were left out: barriers not passed equally often, nothing to poll
+  bool cut_loops = false;      ///< loops were cut at the bound
+  bool uncounted = false;      ///< branches with known outcomes were left out: there are more executions
+  bool stopped = false;        ///< executions_max was reached, or the visitor said so
+  bool timed_out = false;      ///< SearchOptions::out_of_time said so
+  bool out_of_memory = false;  ///< SearchOptions::memory_max was reached, or there was no more
+  TooLarge too_large;          ///< paths, or ways to join them, were left out for their size or number
+  bool ill_formed = false;     ///< ways to join paths were left out: barriers not passed equally often, nothing to poll
   std::vector<std::pair<int, int>> failed_assertions;  ///< (thread, instruction), sorted, each once
+
+  /// Has a limit of time or memory ended the search?
+  [[nodiscard]] bool limited() const { return timed_out || out_of_memory; }
 };
 
 /// Called for each execution found, with a complete witness (mo and nfo filled in); false stops the search.

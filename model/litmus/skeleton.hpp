@@ -14,6 +14,7 @@
 
 #include "model/litmus/program.hpp"
 #include "model/litmus/relation.hpp"
+#include "model/litmus/verbs/stamps.hpp"
 #include "model/stamps.hpp"
 #include "model/trace.hpp"
 
@@ -31,10 +32,12 @@ struct SubEvent {
   bool atomic = true;   ///< coreRMA
   bool fused = false;   ///< an aNAR that is the aNRW, too (atomics of the whole system: --variant global-atomics)
   std::int16_t thread = 0;
-  std::int16_t event = 0;      ///< index into the path's (then the skeleton's) events
-  std::int32_t node = 0;       ///< the n of a family stamp; coreRMA: the process on whose memory it acts
-  std::int32_t cell = kNone;   ///< the copy of a location it accesses
-  std::int16_t value = kNone;  ///< writes: what is written, an index into the path's symbols
+  std::int16_t event = 0;              ///< index into the path's (then the skeleton's) events
+  std::int32_t node = 0;               ///< the n of a family stamp; coreRMA: the process on whose memory it acts
+  std::int32_t cell = kNone;           ///< the copy of a location it accesses
+  std::int16_t value = kNone;          ///< writes: what is written, an index into the path's symbols
+  VerbsStamp verbs = VerbsStamp::aMF;  ///< model `verbs`, of what is posted and polled: in place of `stamp`
+  std::int16_t queue = kNone;          ///< model `verbs`: the queue pair that it belongs to
 };
 
 /// A value as a function of the values read on the same path.
@@ -127,8 +130,11 @@ struct ThreadPaths {
 [[nodiscard]] ThreadPaths enumerate_paths(const Program& program, const Cells& cells, int thread,
                                           const PathOptions& options);
 
+struct VerbsFacts;
+
 struct Skeleton {
   const Program* program = nullptr;
+  const VerbsFacts* facts = nullptr;  ///< of model `verbs` (verbs/skeletons.hpp)
   const Cells* cells = nullptr;
   std::vector<const ThreadPath*> paths;  ///< one per thread
   std::vector<int> offset;               ///< first subevent of each thread

@@ -201,6 +201,7 @@ bool SkeletonSearch<W>::complete(const Graph& g) {
 /// success.
 template <int W>
 bool SkeletonSearch<W>::orient(Graph g, bool& exists) {
+  if (!sink_.tick()) return false;
   std::size_t end = pending_.size();
   for (bool changed = true; changed;) {
     changed = false;
@@ -239,6 +240,7 @@ bool SkeletonSearch<W>::orient(Graph g, bool& exists) {
 /// Every orientation of pending_[next..], each a witness of its own.
 template <int W>
 bool SkeletonSearch<W>::orient_all(const Graph& g, std::size_t next) {
+  if (!sink_.tick()) return false;
   if (next == pending_.size()) {
     Graph settled = g;
     return !settle(settled) || !values_agree(settled) || accept(settled);
@@ -278,7 +280,7 @@ bool SkeletonSearch<W>::orient_traces(const Graph& g, const std::vector<Pair>& m
 template <int W>
 bool SkeletonSearch<W>::accept(const Graph& g) {
   for (int t = 0; t < len(x_.paths); ++t)
-    for (const int i : at(x_.paths, t)->violated) sink_.result.failed_assertions.emplace_back(t, i);
+    for (const int i : at(x_.paths, t)->violated) sink_.fails(t, i);
   if (!sink_.found(outcome_, symmetry_.order / leader_.stabiliser())) {
     if (sink_.visit) (void)sink_.visit({&x_, &a_, rf_, witness(g), outcome_});
     return false;

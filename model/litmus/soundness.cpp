@@ -120,7 +120,7 @@ class Soundness {
     o.outcomes_only = true;
     Result r = enumerate(p, o);
     result_.complete = result_.complete && r.complete_in_bound;
-    return std::move(r.outcomes);
+    return r.outcomes.all();
   }
 
   void compare() {

@@ -147,29 +147,35 @@ class CallReader : public StatementReader {
     i.location = put       ? location_argument(kind, "a location to put to")
                  : !tuples ? result_word("a local location to get into")
                            : local(first, location_argument(kind, "a local location to get into"));
+    i.single.location = single_atomicity();
     expect(",");
     i.source = put ? local_source(kind) : location_argument(kind, "a location to get from");
+    i.single.source = single_atomicity();
     expect(")");
     i.node = at(program_.locations, put ? i.location : i.source).node;
     i.work_id = optional_work_id();
     emit(i);
   }
 
-  void core_call(int destination) {
+  void core_call(int destination, std::optional<bool> atomicity) {
     const Token& word = take();
     Instruction i = make(word.text == "get" ? Op::get : word.text == "rga" ? Op::rga : Op::remote_cas);
     if (i.op == Op::remote_cas && word.text != "cas") fail(word, "get, rga or cas");
     expect("(");
     i.location = destination;
+    i.single.location = atomicity;
     i.source = location_argument(LocationKind::word, "a location of the target");
+    i.single.source = single_atomicity();
     i.node = at(program_.locations, i.source).node;
     if (i.op != Op::get) {
       expect(",");
       i.operand = local_source(LocationKind::word);
+      i.single.operand = single_atomicity();
     }
     if (i.op == Op::remote_cas) {
       expect(",");
       i.operand2 = local_source(LocationKind::word);
+      i.single.operand2 = single_atomicity();
     }
     expect(")");
     emit(i);

@@ -129,6 +129,11 @@ class StatementReader {
                                           : ", a location that holds one word");
     return i;
   }
+  /// coreRMA: the word `atomic` or `nonatomic` behind a location, about that access alone.
+  std::optional<bool> single_atomicity() {
+    if (!core_ || !(peek().is_word("atomic") || peek().is_word("nonatomic"))) return std::nullopt;
+    return take().text == "atomic";
+  }
   int node_argument() {
     const Token& t = take();
     if (t.kind != TokenKind::number || t.number > 65'535) fail(t, "a node number");

@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "model/litmus/parser.hpp"
-#include "model/litmus/statement_calls.hpp"
+#include "model/litmus/verbs/statements.hpp"
 #include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
 
-class StatementParser : CallReader {
+class StatementParser : VerbsReader {
  public:
   StatementParser(StatementContext& context, int thread, std::string_view code, const std::vector<Token>& tokens)
-      : CallReader(context, thread, code, tokens) {}
+      : VerbsReader(context, thread, code, tokens) {}
 
   void run() {
     for (const std::string& name : at(context_.registers, thread_)) self_.registers.push_back({name, false});
@@ -47,18 +47,18 @@ class StatementParser : CallReader {
       closed_block_ = true;
       return;
     }
-    if (peek(1).is("="))
+    const bool single = core_ && (peek(1).is_word("atomic") || peek(1).is_word("nonatomic"));
+    const bool polls = peek(1).is(",") || (peek(1).is("=") && peek(2).is_word("poll"));
+    if (context_.model == "verbs" && (is_verb(t) || polls))
+      verb();
+    else if (peek(single ? 2 : 1).is("="))
       assignment();
     else if (is_statement_word(t.text))
       call(kNone);
     else
       fail(t, "a statement", text::suggestion(t.text, statement_words()));
-    bool atomic = context_.atomic;
-    if (peek().is_word("nonatomic")) {
-      if (!core_) fail(peek(), "the end of the statement");
-      take();
-      atomic = false;
-    }
+    if (!core_ && peek().is_word("nonatomic")) fail(peek(), "the end of the statement");
+    const bool atomic = single_atomicity().value_or(context_.atomic);
     finish(first, begin, atomic);
   }
   /// Gives the instructions of a statement their position and text.
@@ -130,19 +130,24 @@ class StatementParser : CallReader {
   void assignment() {
     const Token& name = take();
     if (is_reserved_word(name.text)) fail(name, "a location or register", "", ", a word of the statements");
+    const Token& word = peek();
+    const std::optional<bool> atomicity = single_atomicity();
     expect("=");
     const int l = find_location(program_, name.text);
     const int reg = l == kNone ? find_register(name.text) : kNone;
     const bool is_call = peek().kind == TokenKind::identifier && peek(1).is("(");
     if (core_ && is_call) {
       if (l == kNone) fail(name, "a location: coreRMA's remote statements do not write registers");
-      core_call(local(name, l));
+      core_call(local(name, l), atomicity);
       return;
     }
-    if (l == kNone)
+    if (l == kNone) {
+      if (atomicity) fail(word, "'='");
       assign_register(reg, is_call);
-    else
-      assign_location(name, l, is_call);
+      return;
+    }
+    assign_location(name, l, is_call);
+    self_.code.back().single.location = atomicity;
   }
 
   void assign_register(int reg, bool is_call) {
@@ -203,9 +208,14 @@ std::vector<std::string> assigned_registers(const Program& program, const std::v
     const Token& t = tokens[i];
     const bool starts =
         i == 0 || tokens[i - 1].kind == TokenKind::separator || tokens[i - 1].is("{") || tokens[i - 1].is("}");
-    if (!starts || t.kind != TokenKind::identifier || !tokens[i + 1].is("=")) continue;
-    if (find_location(program, t.text) == kNone && std::find(names.begin(), names.end(), t.text) == names.end())
-      names.push_back(t.text);
+    if (!starts || t.kind != TokenKind::identifier) continue;
+    const auto assigned = [&](const Token& name) {
+      if (find_location(program, name.text) == kNone && std::find(names.begin(), names.end(), name.text) == names.end())
+        names.push_back(name.text);
+    };
+    const bool two = i + 3 < tokens.size() && tokens[i + 1].is(",") && tokens[i + 3].is("=");  // a, i = poll(c)
+    if (two || tokens[i + 1].is("=")) assigned(t);
+    if (two && tokens[i + 2].kind == TokenKind::identifier) assigned(tokens[i + 2]);
   }
   return names;
 }

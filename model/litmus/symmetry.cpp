@@ -280,10 +280,9 @@ Value Automorphism::image(Value v) const {
   return it == values.end() || it->first != v ? v : it->second;
 }
 
-Outcome Automorphism::image(const Outcome& outcome) const {
-  Outcome result(outcome.size());
-  for (int i = 0; i < len(outcome); ++i) at(result, at(observables, i)) = image(at(outcome, i));
-  return result;
+void Automorphism::image(std::span<const Value> outcome, Outcome& to) const {
+  to.resize(outcome.size());
+  for (std::size_t i = 0; i < outcome.size(); ++i) to[static_cast<std::size_t>(observables[i])] = image(outcome[i]);
 }
 
 void Automorphism::map_subevents(const Skeleton& x, std::vector<std::int16_t>& image) const {
@@ -324,15 +323,16 @@ Symmetry::Symmetry(const Program& program) {
   }
 }
 
-void Symmetry::close(std::vector<Outcome>& outcomes) const {
+void Symmetry::close(Outcomes& outcomes, const std::function<bool()>& goes_on) const {
+  Outcome of;
   for (auto factors = factors_.rbegin(); factors != factors_.rend(); ++factors) {
-    if (factors->empty()) continue;
     const std::size_t n = outcomes.size();
-    outcomes.reserve(n * (factors->size() + 1));
     for (const std::size_t f : *factors)
-      for (std::size_t o = 0; o < n; ++o) outcomes.push_back(elements_[f].image(outcomes[o]));
-    std::sort(outcomes.begin(), outcomes.end());
-    outcomes.erase(std::unique(outcomes.begin(), outcomes.end()), outcomes.end());
+      for (std::size_t o = 0; o < n; ++o) {
+        if (!goes_on()) return;
+        elements_[f].image(outcomes.row(o), of);
+        outcomes.insert(of);
+      }
   }
 }
 

@@ -9,9 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "model/litmus/outcomes.hpp"
 #include "model/litmus/program.hpp"
 #include "model/litmus/skeleton.hpp"
 
@@ -27,7 +30,7 @@ struct Automorphism {
 
   [[nodiscard]] Value image(Value v) const;
   /// The image of an outcome.
-  [[nodiscard]] Outcome image(const Outcome& outcome) const;
+  void image(std::span<const Value> outcome, Outcome& to) const;
   /// Of each subevent of the skeleton. Precondition: each thread's path is that of its image.
   void map_subevents(const Skeleton& x, std::vector<std::int16_t>& image) const;
 };
@@ -43,8 +46,8 @@ class Symmetry {
   [[nodiscard]] std::uint64_t order() const { return elements_.size() + 1; }
   /// All but the identity.
   [[nodiscard]] const std::vector<Automorphism>& elements() const { return elements_; }
-  /// Adds all images of the outcomes. They are sorted, each once, before and after.
-  void close(std::vector<Outcome>& outcomes) const;
+  /// Adds all images of the outcomes, while `goes_on` says so; it is asked now and then.
+  void close(Outcomes& outcomes, const std::function<bool()>& goes_on) const;
   /// The same for (thread, instruction).
   void close(std::vector<std::pair<int, int>>& instructions) const;
 

@@ -14,6 +14,11 @@ namespace loco::model::litmus {
 /// ...") for anything else.
 void flip_cell(std::string_view cell, StampOrder& order);
 
+/// The same for several, "E8,B5", in the tables of all models: rows to P and columns to 16 are of model `verbs` only
+/// (docs/verbs-model.md). What is not ordered there becomes so for one queue pair, or for the thread where a stamp of a
+/// CPU or of a posted receive is in it.
+void flip_cell(std::string_view cells, ModelOptions& options);
+
 /// Switches a variant on: "transitive-barriers" (Section 4.3), "weak-ring-buffers" (Section 5.2), "banked-atomics"
 /// (rao orders the atomics of each word), "global-atomics" (an atomic reads and writes at once). Throws
 /// std::invalid_argument for another name.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/litmus/names.hpp"
 #include "model/litmus/statements.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -62,6 +63,7 @@ Value read_value(Program& program, const Node& n) {
   }
   const std::string s = scalar(n, "a value");
   if (const auto v = named_value(s)) return *v;
+  if (const auto v = request_named(program, s)) return *v;
   const auto v = integer(s);
   if (!v) fail(n, "an integer, a list of integers, true, false, empty, bottom or undefined");
   return *v;

@@ -211,7 +211,7 @@ def test_a_cell_of_the_stamp_order_is_turned_round():
     [flipped] = ls.litmus(COHERENCE, flip="A1")
     assert flipped.verdict == "fail" and flipped.unexpected == ("a=1 b=0",)
     assert ls.litmus(COHERENCE, variants=["transitive-barriers", "weak-ring-buffers"]).ok
-    with pytest.raises(ValueError, match='A1 to K11, found "Z3"'):
+    with pytest.raises(ValueError, match='A1 to P16, found "Z3"'):
         ls.litmus(COHERENCE, flip="Z3")
     with pytest.raises(ValueError, match="expected engine="):
         ls.litmus(COHERENCE, flip="A1", engine="explore")

@@ -4,6 +4,8 @@
 // With all accesses atomic, WS makes hb total on the writes of a location, so mo is that order and R1 is rb. Without WS
 // there is no mo, and R1 goes by hb alone.
 // R1 is read with r != w2: an erw is ordered before later writes, not before itself.
+#include <algorithm>
+
 #include "model/litmus/axioms.hpp"
 
 namespace loco::model::litmus {
@@ -72,26 +74,49 @@ bool ordered(const Statements& s, RuleSet rules, int i, int j) {
   return s.is_remote(i) && s.is_remote(j) && routed(s, rules, i, j);
 }
 
+/// Has the set an rga that is one step? It has its order inside.
+bool is_step(const Statements& s, RuleSet rules, int i) { return rules.has(Rule::at) && s.op(i) == Op::rga; }
+
+/// Is i before j, both of one statement, i the first of them in program order?
+/// PG, GA, CAS: er before erw before ew. The two operands of a CAS are read in any order: Fig. 4 has po between them,
+/// and hb from each of them to erw.
+bool ordered_inside(const Statements& s, RuleSet rules, int i, int j) {
+  return s.is_external(i) && s.action(j) != Action::er && (is_step(s, rules, i) || rules.has(inner_rule(s.op(i))));
+}
+
 void order_statements(const Skeleton& x, RuleSet rules, Axioms& a) {
   const Statements s(x);
   for (int i = 0; i < x.n; ++i) {
-    // PG, GA, CAS: within a statement, er before erw before ew. The two operands of a CAS are read in any order: Fig. 4
-    // has po between them, and hb from each of them to erw.
-    const bool step = rules.has(Rule::at) && s.op(i) == Op::rga;  // has its order inside
-    if (s.is_external(i) && (step || rules.has(inner_rule(s.op(i))))) {
-      for (int j = i + 1; j < x.n && x.sub(j).event == x.sub(i).event; ++j)
-        if (s.action(j) != Action::er) a.so.add(i, j);
-    }
+    for (int j = i + 1; j < x.n && x.sub(j).event == x.sub(i).event; ++j)
+      if (ordered_inside(s, rules, i, j)) a.so.add(i, j);
     x.po.row(i).for_each([&](int j) {
       if (x.sub(i).event != x.sub(j).event && ordered(s, rules, i, j)) a.so.add(i, j);
     });
-    if (step && s.action(i) == Action::er) a.steps.emplace_back(i, i + x.event_of(i).count - 1);
+    if (is_step(s, rules, i) && s.action(i) == Action::er) a.steps.emplace_back(i, i + x.event_of(i).count - 1);
   }
 }
 
 }  // namespace
 
+std::vector<RuleSet> core_reasons(const Skeleton& x, RuleSet rules, int i, int j) {
+  const Statements s(x);
+  const bool inside = x.sub(i).event == x.sub(j).event;
+  const auto orders = [&](RuleSet some) { return inside ? ordered_inside(s, some, i, j) : ordered(s, some, i, j); };
+  std::vector<RuleSet> reasons;
+  const std::vector<Rule> all = rules.rules();
+  for (const Rule r : all)
+    if (orders({r})) reasons.push_back({r});
+  for (std::size_t a = 0; a < all.size(); ++a)
+    for (std::size_t b = a + 1; b < all.size(); ++b) {
+      const RuleSet pair = {all[a], all[b]};
+      if (orders(pair) && std::ranges::none_of(reasons, [&](RuleSet r) { return pair.includes(r); }))
+        reasons.push_back(pair);
+    }
+  return reasons;
+}
+
 void corerma(const Skeleton& x, RuleSet rules, Axioms& a) {
+  a.rules = rules;
   order_statements(x, rules, a);
   Set atomic;
   for (int i = 0; i < x.n; ++i) {

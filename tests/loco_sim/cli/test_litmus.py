@@ -186,7 +186,7 @@ def test_a_cell_of_the_stamp_order_is_turned_round(loco_sim, tmp_path):
     for wrong in ("A13", "M1", "8E"):
         refused = loco_sim("litmus", test, "--flip", wrong)
         assert refused.returncode == 2
-        assert refused.stderr == ("loco-sim litmus: --flip: expected a cell of the stamp order, A1 to K11, found "
+        assert refused.stderr == ("loco-sim litmus: --flip: expected a cell of the stamp order, A1 to P16, found "
                                   f'"{wrong}"\n')
     refused = loco_sim("litmus", test, "--flip", "A1", "--engine", "explore")
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1

@@ -7,6 +7,8 @@
 
 namespace loco::model::litmus::test {
 
+std::string corpus_folder() { return LITMUS_CORPUS; }
+
 std::vector<std::string> corpus_files() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(LITMUS_CORPUS))

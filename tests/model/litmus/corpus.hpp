@@ -10,6 +10,8 @@ namespace loco::model::litmus::test {
 
 /// Paths of all .yaml files of the corpus, sorted.
 [[nodiscard]] std::vector<std::string> corpus_files();
+/// The folder that they are in.
+[[nodiscard]] std::string corpus_folder();
 /// All their programs; each program's `file` is its path.
 [[nodiscard]] std::vector<Program> corpus();
 

@@ -23,7 +23,7 @@ std::uint64_t compare(const Program& p, const std::string& model, bool every_wit
   SearchOptions options;
   options.every_witness = every_witness;
   options.executions_max = kFew;
-  if (search(p, m, options).stopped) return 0;
+  if (const SearchResult few = search(p, m, options); few.stopped || few.uncounted) return 0;
   options.executions_max = 0;
   options.symmetry_after = kNoSymmetry;
   const SearchResult all = search(p, m, options);

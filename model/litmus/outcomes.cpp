@@ -1,0 +1,182 @@
+#include "model/litmus/outcomes.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <utility>
+
+namespace loco::model::litmus {
+namespace {
+
+constexpr std::size_t kSortedAtOnce = std::size_t{1} << 14U;  ///< outcomes that are sorted between two questions
+
+bool less(std::span<const Value> a, std::span<const Value> b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+std::uint64_t hash(std::span<const Value> outcome) {
+  std::uint64_t h = 0x9e3779b97f4a7c15;
+  for (const Value v : outcome) {
+    h = (h ^ static_cast<std::uint64_t>(v)) * 0xff51afd7ed558ccd;
+    h ^= h >> 32U;
+  }
+  return h;
+}
+
+}  // namespace
+
+Outcomes::Outcomes(const Outcomes& other) : width_(other.width_) {
+  for (std::size_t i = 0; i < other.size(); ++i) push_back(other.row(i));
+}
+
+Outcomes& Outcomes::operator=(const Outcomes& other) {
+  if (this != &other) *this = Outcomes(other);
+  return *this;
+}
+
+Outcomes::Outcomes(Outcomes&& other) noexcept { *this = std::move(other); }
+
+Outcomes& Outcomes::operator=(Outcomes&& other) noexcept {
+  width_ = std::exchange(other.width_, 0);
+  count_ = std::exchange(other.count_, 0);
+  ascending_ = std::exchange(other.ascending_, true);
+  first_ = std::exchange(other.first_, {});
+  blocks_ = std::exchange(other.blocks_, {});
+  table_ = std::exchange(other.table_, {});
+  order_ = std::exchange(other.order_, {});
+  return *this;
+}
+
+std::vector<Outcome> Outcomes::all() const { return {begin(), end()}; }
+
+void Outcomes::push_back(std::span<const Value> outcome) {
+  if (count_ == 0) width_ = outcome.size();
+  if (count_ == std::numeric_limits<std::uint32_t>::max() - 1) throw std::bad_alloc();  // places have 32 bits
+  if (count_ < kBlock) {
+    first_.insert(first_.end(), outcome.begin(), outcome.end());
+  } else {
+    if (count_ % kBlock == 0) blocks_.push_back(std::make_unique_for_overwrite<Value[]>(kBlock * width_));
+    std::copy(outcome.begin(), outcome.end(), blocks_[count_ / kBlock - 1].get() + (count_ % kBlock) * width_);
+  }
+  ascending_ = ascending_ && (count_ == 0 || less(found(count_ - 1), outcome));
+  ++count_;
+}
+
+bool Outcomes::insert(std::span<const Value> outcome) {
+  if (count_ < kScanned) {
+    if (find(outcome) != count_) return false;
+    push_back(outcome);
+    return true;
+  }
+  if (4 * (count_ + 1) > 3 * table_.size()) grow_table();
+  const std::size_t slot = slot_of(outcome);
+  if (table_[slot] != 0) return false;
+  push_back(outcome);
+  table_[slot] = static_cast<std::uint32_t>(count_);
+  return true;
+}
+
+std::size_t Outcomes::slot_of(std::span<const Value> outcome) const {
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t slot = hash(outcome) & mask;; slot = (slot + 1) & mask)
+    if (table_[slot] == 0 || std::ranges::equal(found(table_[slot] - 1), outcome)) return slot;
+}
+
+void Outcomes::grow_table() {
+  std::vector<std::uint32_t> old(std::max<std::size_t>(32, 2 * table_.size()));
+  old.swap(table_);
+  for (std::size_t i = 0; i < count_; ++i) table_[slot_of(found(i))] = static_cast<std::uint32_t>(i + 1);
+}
+
+std::size_t Outcomes::find(std::span<const Value> outcome) const {
+  if (!table_.empty()) {
+    const std::uint32_t place = table_[slot_of(outcome)];
+    return place == 0 ? count_ : place - 1;
+  }
+  if (count_ > kScanned && (ascending_ || !order_.empty())) {
+    std::size_t low = 0, high = count_;
+    while (low < high) {
+      const std::size_t middle = low + (high - low) / 2;
+      if (less(row(middle), outcome))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low < count_ && std::ranges::equal(row(low), outcome) ? low : count_;
+  }
+  for (std::size_t i = 0; i < count_; ++i)
+    if (std::ranges::equal(row(i), outcome)) return i;
+  return count_;
+}
+
+bool Outcomes::sort(const std::function<bool()>& stop) {
+  table_ = {};
+  if (ascending_ || !order_.empty()) return true;
+  const auto before = [this](std::uint32_t a, std::uint32_t b) { return less(found(a), found(b)); };
+  std::vector<std::uint32_t> sorted(count_);
+  std::iota(sorted.begin(), sorted.end(), 0U);
+  for (std::size_t i = 0; i < count_; i += kSortedAtOnce) {
+    if (i != 0 && stop && stop()) return false;
+    const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(i);
+    std::sort(from, sorted.begin() + static_cast<std::ptrdiff_t>(std::min(count_, i + kSortedAtOnce)), before);
+  }
+  std::vector<std::uint32_t> merged(count_ > kSortedAtOnce ? count_ : 0);
+  for (std::size_t run = kSortedAtOnce; run < count_; run *= 2) {
+    std::size_t a = 0, b = 0, a_end = 0, b_end = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (i % kSortedAtOnce == 0 && stop && stop()) return false;
+      if (a == a_end && b == b_end) {
+        a = i;
+        b = a_end = std::min(count_, i + run);
+        b_end = std::min(count_, i + 2 * run);
+      }
+      merged[i] = a == a_end || (b != b_end && before(sorted[b], sorted[a])) ? sorted[b++] : sorted[a++];
+    }
+    sorted.swap(merged);
+  }
+  order_ = std::move(sorted);
+  return true;
+}
+
+std::vector<std::uint32_t> Outcomes::least(std::size_t most) const {
+  std::vector<std::uint32_t> places(std::min(most, count_));
+  std::iota(places.begin(), places.end(), 0U);
+  if (ascending_ || !order_.empty() || places.empty()) return places;
+  const auto before = [this](std::uint32_t a, std::uint32_t b) { return less(found(a), found(b)); };
+  std::make_heap(places.begin(), places.end(), before);
+  for (auto i = static_cast<std::uint32_t>(places.size()); i < count_; ++i) {
+    if (!before(i, places.front())) continue;
+    std::pop_heap(places.begin(), places.end(), before);
+    places.back() = i;
+    std::push_heap(places.begin(), places.end(), before);
+  }
+  std::sort_heap(places.begin(), places.end(), before);
+  return places;
+}
+
+std::size_t Outcomes::bytes() const {
+  return first_.capacity() * sizeof(Value) + blocks_.size() * (kBlock * width_ * sizeof(Value) + sizeof(Value*)) +
+         (table_.size() + order_.size()) * sizeof(std::uint32_t);
+}
+
+std::size_t Outcomes::bytes_with_one_more() const {
+  std::size_t more = 0;
+  if (count_ < kBlock)
+    more = first_.capacity() * sizeof(Value);
+  else if (count_ % kBlock == 0)
+    more = kBlock * width_ * sizeof(Value);
+  if (count_ >= kScanned && 4 * (count_ + 1) > 3 * table_.size()) more += 2 * table_.size() * sizeof(std::uint32_t);
+  // in its place comes what sorting takes, twice the order
+  const std::size_t order = 2 * count_ * sizeof(std::uint32_t), table = table_.size() * sizeof(std::uint32_t);
+  return bytes() + std::max(more, order > table ? order - table : 0);
+}
+
+bool operator==(const Outcomes& a, const Outcomes& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!std::ranges::equal(a.row(i), b.row(i))) return false;
+  return true;
+}
+
+}  // namespace loco::model::litmus

@@ -1,0 +1,82 @@
+// Model `verbs`: the corpus of tests/litmus/verbs, its races, and that each cell is seen by its test.
+#include <algorithm>
+#include <string>
+
+#include "model/litmus/litmus.hpp"
+#include "model/litmus/parser.hpp"
+#include "model/litmus/search.hpp"
+#include "model/litmus/variants.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/litmus/corpus.hpp"
+#include "text/file.hpp"
+
+using namespace loco::model::litmus;
+
+namespace {
+
+std::vector<Program> corpus() { return parse_file(test::corpus_folder() + "/verbs/verbs.yaml"); }
+
+}  // namespace
+
+TEST_CASE("verbs: every test has the outcomes and the races that it expects", "[verbs]") {
+  std::size_t tests = 0, races = 0;
+  for (const Program& p : corpus()) {
+    const Result r = enumerate(p);
+    INFO(p.name << "\n" << to_herd_text(p, r));
+    CHECK(verdict_of(r) == Verdict::ok);
+    ++tests;
+    races += p.verbs.judges_races ? 1 : 0;
+  }
+  CHECK(tests == 123);
+  CHECK(races >= 20);
+}
+
+TEST_CASE("verbs: the flip of a cell turns the verdict of the test that is named after it", "[verbs]") {
+  std::size_t cells = 0;
+  for (const Program& p : corpus()) {
+    if (!p.name.starts_with("vc-")) continue;
+    Options o;
+    flip_cell(p.name.substr(3), o.model_options);
+    INFO(p.name);
+    CHECK_FALSE(enumerate(p, o).ok);
+    ++cells;
+  }
+  CHECK(cells >= 70);
+}
+
+TEST_CASE("verbs: executions satisfy the definition evaluated in relation algebra", "[verbs]") {
+  for (const Program& p : corpus()) {
+    std::uint64_t seen = 0, bad = 0;
+    (void)search(p, *find_model("verbs"), {}, {}, [&](const FoundExecution& f) {
+      if (!consistent(*f.skeleton, *f.axioms, f.witness)) ++bad;
+      return ++seen < 50;
+    });
+    INFO(p.name << ", of " << seen);
+    CHECK(bad == 0);
+  }
+}
+
+TEST_CASE("verbs: a forbidden outcome has a cycle in the words of the model", "[verbs]") {
+  const auto explained = [](const std::string& name) {
+    for (const Program& p : corpus())
+      if (p.name == name) return to_text(explain_forbidden(p, p.forbidden.front()).front());
+    return std::string();
+  };
+  CHECK_THAT(explained("vq02-flag-in-a-separate-write-same-queue-pair"),
+             loco::test::contains_text("program order, cell G7") && loco::test::contains_text("aNRW_q"));
+  CHECK_THAT(explained("vq05-write-then-send"), loco::test::contains_text("the poll takes this completion"));
+}
+
+TEST_CASE("verbs: programs without named queue pairs are rdmatso's", "[verbs]") {
+  const std::string file = test::corpus_folder() + "/polls.yaml";
+  const std::string text = loco::text::read_file(file, kFileBytesMax);
+  std::string as_verbs = text;
+  for (std::size_t at = 0; (at = as_verbs.find("rdmatso", at)) != std::string::npos;) as_verbs.replace(at, 7, "verbs");
+  const std::vector<Program> tso = parse_text(text, file), verbs = parse_text(as_verbs, file);
+  REQUIRE(tso.size() == verbs.size());
+  REQUIRE(tso.size() >= 20);
+  for (std::size_t i = 0; i < tso.size(); ++i) {
+    INFO(tso[i].name);
+    CHECK(enumerate(verbs[i]).outcomes == enumerate(tso[i]).outcomes);
+  }
+}
