@@ -18,6 +18,8 @@ nlohmann::ordered_json value_json(const Program& p, Value v) {
   return elements;
 }
 
+namespace {
+
 /// The text of a value that stands `level` levels deep, after its name.
 std::string nested(const nlohmann::ordered_json& json, int level) {
   std::string out;

@@ -24,7 +24,7 @@ inline int find_location(const Program& p, std::string_view name) { return find_
 inline const std::vector<std::string>& statement_words() {
   static const std::vector<std::string> kWords = {
       "put",   "get",     "wait",  "poll", "rfence", "mfence", "bcast", "gf",   "cas",   "barrier", "submit", "receive",
-      "write", "tryread", "flush", "rga",  "rcas",   "rfaa",   "if",    "else", "while", "assert",  "as"};
+      "write", "tryread", "flush", "rga",  "rcas",   "rfaa",   "if",    "else", "while", "break",   "assert", "as"};
   return kWords;
 }
 

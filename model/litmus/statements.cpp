@@ -47,6 +47,11 @@ class StatementParser : VerbsReader {
       closed_block_ = true;
       return;
     }
+    if (t.text == "break") {
+      break_statement();
+      finish(first, begin, context_.atomic);
+      return;
+    }
     const bool single = core_ && (peek(1).is_word("atomic") || peek(1).is_word("nonatomic"));
     const bool polls = peek(1).is(",") || (peek(1).is("=") && peek(2).is_word("poll"));
     if (context_.model == "verbs" && (is_verb(t) || polls))
@@ -118,6 +123,7 @@ class StatementParser : VerbsReader {
   void while_statement() {
     const text::Mark begin = peek().at;
     const int first = len(self_.code);
+    breaks_.emplace_back();
     const int b = conditional_block();
     Instruction jump = make(Op::jump);
     jump.jump = first;
@@ -125,6 +131,14 @@ class StatementParser : VerbsReader {
     jump.text = "while";
     emit(jump);
     at(self_.code, b).jump = len(self_.code);
+    for (const int out : breaks_.back()) at(self_.code, out).jump = len(self_.code);
+    breaks_.pop_back();
+  }
+  /// Goes on behind the innermost loop.
+  void break_statement() {
+    const Token& word = take();
+    if (breaks_.empty()) fail(word, "break within a while only");
+    breaks_.back().push_back(emit(make(Op::jump)));
   }
 
   void assignment() {
@@ -198,6 +212,7 @@ class StatementParser : VerbsReader {
   }
 
   bool closed_block_ = false;
+  std::vector<std::vector<int>> breaks_;  ///< of the loops that are open, innermost last: jumps without a target yet
 };
 
 }  // namespace

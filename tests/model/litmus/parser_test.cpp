@@ -67,6 +67,16 @@ TEST_CASE("control flow becomes jumps", "[litmus]") {
   CHECK(code[6].jump == 8);
 }
 
+TEST_CASE("break leaves the innermost loop, and there must be one", "[litmus]") {
+  const std::string head = "model: rdmawait\nlocations: {x: {node: 1}}\nthreads: [{node: 1, code: \"";
+  const Program p =
+      parse_text(head + "a = 0; while (1) { a = a + 1; if (a == 2) { break } }; b = 7\"}]\n", "t").front();
+  const std::vector<Outcome> outcomes = search(p, *find_model("rdmawait"), {}).outcomes;
+  CHECK(outcomes == std::vector<Outcome>{{2, 7}});
+  CHECK_THROWS_WITH(parse_text(head + "break\"}]\n", "t"),
+                    loco::test::contains_text("expected break within a while only"));
+}
+
 TEST_CASE("mistakes in code are placed in the file, whatever the scalar's style", "[litmus]") {
   CHECK(error(with_code("x = 1; y = q")) == "f:6:18: expected a location, or a register of this thread, found \"q\"");
   CHECK(error("name: t\nlocations: {x: {node: 1}}\nthreads:\n  - {node: 1, code: \"x = 1; a = xx\"}\n") ==
