@@ -53,6 +53,7 @@ litmus::Result result_of(const litmus::Program& program, const std::string& engi
     litmus::Options of_model = declarative(options.model);
     of_model.model_options = variant;
     of_model.loop_bound = loop_bound;
+    of_model.executions_max = options.max_executions;
     of_model.poll = options.poll;
     litmus::TimeLimit limit(options.max_seconds);
     of_model.out_of_time = limit.question();

@@ -172,7 +172,7 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
             "sample" (random schedules).
         hardware: profile for explore and sample.
         runs, seed: for sample.
-        max_executions: limit for explore; 0 is none.
+        max_executions: limit for declarative and explore, new outcomes first; 0 is none.
         max_seconds: limit for each test, which is then not ok but incomplete (sample makes one run at least); 0 is none.
         loop_bound: times that control may go back to the head of a loop (declarative).
         flip: a cell of the stamp order (Fig. 10 of the LOCO paper), such as "E8", to turn round: what is ordered is so
