@@ -81,7 +81,8 @@ struct LitmusArguments {
   std::vector<std::string> tests;   ///< by name; empty: all
   std::string flip;                 ///< cells of the stamp order; empty: none
   std::string cells;                ///< file of a stamp table or rule set; empty: none
-  std::string to_herd;              ///< folder for files of herd's; empty: the tests are run
+  bool describe = false;
+  std::string to_herd;  ///< folder for files of herd's; empty: the tests are run
   std::vector<std::string> variants;
   std::string witness;
   std::string explain;

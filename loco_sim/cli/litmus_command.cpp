@@ -39,6 +39,7 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
   options.engine_options.max_seconds = arguments.max_seconds;
   options.json = arguments.json;
   options.times = arguments.times;
+  options.describe = arguments.describe;
   options.witness = arguments.witness;
   options.explain = arguments.explain;
   const auto named = [](const char* option, const auto& apply) {

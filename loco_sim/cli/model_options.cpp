@@ -44,6 +44,8 @@ void add_litmus(CLI::App& app, LitmusArguments& a, Chosen& chosen) {
                    "A stamp table as text, as in docs/models.md, or a list of coreRMA's rules: the model with these "
                    "(engine declarative)")
       ->type_name("FILE");
+  litmus->add_flag("--describe", a.describe,
+                   "Tell each test in two sentences: who does what, what may be seen and why");
   litmus->add_option("--to-herd", a.to_herd, "Write the tests as herd's .litmus files (X86) into this folder")
       ->type_name("FOLDER");
   litmus

@@ -56,6 +56,8 @@ class Command {
     const std::vector<const Program*> chosen = chosen_tests(files);
     if (options_.herd_files != nullptr)
       write_for_herd(chosen);
+    else if (options_.describe)
+      for (const Program* p : chosen) describe_test(*p);
     else if (!options_.witness.empty() || !options_.explain.empty())
       for (const Program* p : chosen) explain(*p);
     else
@@ -92,6 +94,11 @@ class Command {
     } else if (options_.engine == "all" && !options_.each) {
       print_coverage();
     }
+  }
+
+  void describe_test(const Program& p) {
+    TimeLimit limit(options_.engine_options.max_seconds);
+    out_ << describe(p, declarative_options(limit)) << "\n";
   }
 
   void write_for_herd(const std::vector<const Program*>& chosen) {

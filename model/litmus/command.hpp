@@ -62,7 +62,8 @@ struct CommandOptions {
   /// Outcome (`a=0 b=1`) to show an execution of. Tests that lack one of its names are left out (one line on `err`);
   /// bad input if all do.
   std::string witness;
-  std::string explain;  ///< outcome to show the forbidding cycles of, in the same way
+  std::string explain;    ///< outcome to show the forbidding cycles of, in the same way
+  bool describe = false;  ///< each test in two sentences, in place of running it
   /// Takes name and text of each test as a file of herd's, in place of running them.
   std::vector<std::pair<std::string, std::string>>* herd_files = nullptr;
   std::vector<std::string>* drawings = nullptr;  ///< takes the Graphviz drawings of these, one a test and cycle

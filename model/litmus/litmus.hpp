@@ -119,6 +119,9 @@ struct NoCandidate {
 };
 [[nodiscard]] NoCandidate why_no_candidate(const Program& program, const Options& options = {});
 
+/// The test in two sentences: who does what; which of the outcomes that the document names may be seen, and why.
+[[nodiscard]] std::string describe(const Program& program, const Options& options = {});
+
 /// In words, several lines.
 [[nodiscard]] std::string to_text(const Explanation& explanation);
 /// Graphviz: threads as columns, rf, mo and so in colours, the cycle in bold.

@@ -1,0 +1,76 @@
+// A test told in two sentences: who does what; and of each outcome that the document names, whether it may be seen and
+// what decides that.
+#include <algorithm>
+
+#include "model/litmus/herd.hpp"
+#include "model/litmus/litmus.hpp"
+#include "text/shown.hpp"
+#include "text/words.hpp"
+
+namespace loco::model::litmus {
+namespace {
+
+/// The statements of a thread, each once, as written.
+std::string statements(const Thread& t) {
+  std::string s;
+  const std::string* last = nullptr;
+  text::Mark at;
+  for (const Instruction& i : t.code) {
+    if (last != nullptr && i.text == *last && i.at.line == at.line && i.at.column == at.column) continue;
+    last = &i.text;
+    at = i.at;
+    if (!i.text.empty() && i.op != Op::jump) s += (s.empty() ? "" : ", then ") + text::shown(i.text);
+  }
+  return s.empty() ? "nothing" : s;
+}
+
+std::string who(const Program& p) {
+  std::string s;
+  for (int t = 0; t < len(p.threads); ++t)
+    s += (t == 0 ? "Thread " : "; thread ") + std::to_string(t) + " on node " + std::to_string(at(p.threads, t).node) +
+         " does " + statements(at(p.threads, t));
+  return s + ".";
+}
+
+std::string outcome(const Program& p, const PartialOutcome& partial) {
+  std::string s;
+  for (const auto& [observable, value] : partial)
+    s += (s.empty() ? "" : " ") + at(p.observables, observable).name + "=" + p.text(value);
+  return s.empty() ? "any end" : s;
+}
+
+/// The cycle as a chain of reasons.
+std::string reasons(const Explanation& e) {
+  std::string s;
+  for (std::size_t k = 0; k < e.cycle.size(); ++k) {
+    const int from = e.cycle[k], to = e.cycle[(k + 1) % e.cycle.size()];
+    const auto edge = std::ranges::find_if(
+        e.edges, [&](const Explanation::Edge& x) { return x.on_cycle && x.from == from && x.to == to; });
+    s += (k == 0 ? "" : ", ") + text::shown(at(e.nodes, from).statement) + " is before " +
+         text::shown(at(e.nodes, to).statement) + (edge == e.edges.end() ? "" : " (" + edge->why + ")");
+  }
+  return s;
+}
+
+}  // namespace
+
+std::string describe(const Program& program, const Options& options) {
+  const std::string model = options.model.empty() ? program.model : options.model;
+  std::vector<PartialOutcome> asked = program.allowed;
+  asked.insert(asked.end(), program.forbidden.begin(), program.forbidden.end());
+  std::string s = text::shown(program.name) + ": " + who(program);
+  for (const PartialOutcome& o : asked) {
+    s += " Under " + model + ", " + outcome(program, o);
+    if (witness(program, o, options)) {
+      s += " may be seen: nothing orders these accesses the other way.";
+      continue;
+    }
+    const std::vector<Explanation> cycles = explain_forbidden(program, o, options);
+    s += cycles.empty() ? " " + why_no_candidate(program, options).text + "."
+                        : " is never seen: it would need a circle, as " + reasons(cycles.front()) + ".";
+  }
+  if (program.condition) s += " Asked: " + text(*program.condition) + ".";
+  return s;
+}
+
+}  // namespace loco::model::litmus
