@@ -20,7 +20,9 @@ constexpr int kNode = 1;
 class Scanner {
  public:
   Scanner(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {
+    const bool c = is("C");  // where (*x is an access
     for (std::size_t i = 0; i + 1 < text_.size(); ++i) {
+      if (c && text_[i] == '(' && i + 2 < text_.size() && is_word(text_[i + 2])) continue;
       const std::string_view two = std::string_view(text_).substr(i, 2);
       if (two != "(*" && two != "//") continue;
       const std::string_view close = two == "(*" ? "*)" : "\n";
@@ -540,6 +542,12 @@ std::string text(const HerdCondition& c) {
 
 namespace {
 
+/// As in the file that the program is from, if it is one of herd's.
+std::string location_name(const Program& p, int location) {
+  const std::string& name = at(p.locations, location).name;
+  return p.condition && name.starts_with("l_") ? name.substr(2) : name;
+}
+
 /// X86 of one thread, an instruction a line; nothing where it has none.
 std::optional<std::vector<std::string>> x86(const Program& p, const Thread& t, std::map<int, std::string>& registers) {
   static const std::vector<std::string> kRegisters = {"EAX", "EBX", "ECX", "EDX", "ESI", "EDI"};
@@ -560,7 +568,7 @@ std::optional<std::vector<std::string>> x86(const Program& p, const Thread& t, s
     } else if (i.op == Op::read && plain) {
       const auto r = reg(i.target);
       if (!r) return std::nullopt;
-      lines.push_back("MOV " + *r + ",[" + at(p.locations, i.location).name + "]");
+      lines.push_back("MOV " + *r + ",[" + location_name(p, i.location) + "]");
     } else if (i.op == Op::write && plain && value) {
       lines.push_back("MOV [" + at(p.locations, i.location).name + "]," + *value);
     } else if (i.op == Op::assign && value) {
@@ -589,7 +597,8 @@ std::optional<std::string> to_herd_file(const Program& p) {
     columns.push_back(std::move(*lines));
   }
   std::string s = "X86 " + p.name + "\n{";
-  for (const Location& l : p.locations) s += " " + l.name + "=" + std::to_string(l.init) + ";";
+  for (int l = 0; l < len(p.locations); ++l)
+    s += " " + location_name(p, l) + "=" + std::to_string(at(p.locations, l).init) + ";";
   s += " }\n";
   std::vector<std::size_t> width;
   for (int t = 0; t < len(columns); ++t) {
@@ -607,9 +616,9 @@ std::optional<std::string> to_herd_file(const Program& p) {
   row([](int t) { return "P" + std::to_string(t); });
   for (std::size_t r = 0; r < rows; ++r)
     row([&](int t) { return r < at(columns, t).size() ? at(columns, t)[r] : std::string(); });
-  // the outcomes that the document asks for, if they are all allowed or all forbidden; else the states alone
+  // the outcomes that the document asks for: one that is allowed, or all that are forbidden
   const auto name = [&](const Observable& o) {
-    if (o.thread == kNone) return o.name;
+    if (o.thread == kNone) return location_name(p, o.location);
     const auto& known = at(registers, o.thread);
     const auto r = known.find(o.reg);
     return std::to_string(o.thread) + ":" + (r == known.end() ? std::string("EAX") : r->second);
@@ -617,7 +626,11 @@ std::optional<std::string> to_herd_file(const Program& p) {
   s += "locations [";
   for (const Observable& o : p.observables) s += name(o) + ";";
   s += "]\n";
-  if (p.condition) return s + text(*p.condition) + "\n";
+  if (p.condition) {
+    HerdCondition named = *p.condition;
+    for (std::size_t o = 0; o < named.names.size(); ++o) named.names[o] = name(p.observables[o]);
+    return s + text(named) + "\n";
+  }
   const bool forbidden = p.allowed.empty() && !p.forbidden.empty();
   std::string any;
   for (const PartialOutcome& partial : forbidden ? p.forbidden : p.allowed) {

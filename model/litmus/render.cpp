@@ -128,7 +128,7 @@ std::string condition_text(const Program& program, const PartialOutcome& conditi
 std::string observation(const Program& program, const Result& result, const PartialOutcome& condition) {
   std::size_t positive = 0;
   for (std::size_t i = 0; i < result.outcomes.size(); ++i)
-    positive += matches(condition, result.outcomes.row(i)) ? 1 : 0;
+    positive += matches(condition, result.outcomes.row(i)) ? 1U : 0U;
   const std::size_t negative = result.outcomes.size() - positive;
   const char* const word = positive == 0 ? "Never" : negative == 0 ? "Always" : "Sometimes";
   return "Observation " + text::shown(program.name) + " " + word + " " + std::to_string(positive) + " " +
@@ -150,7 +150,7 @@ const char* asked(const Program& program, const Result& result) {
 void tell_condition(std::ostream& out, const Program& program, const Result& result) {
   std::size_t positive = 0;
   for (std::size_t i = 0; i < result.outcomes.size(); ++i)
-    positive += holds(*program.condition, result.outcomes.row(i)) ? 1 : 0;
+    positive += holds(*program.condition, result.outcomes.row(i)) ? 1U : 0U;
   const std::size_t negative = result.outcomes.size() - positive;
   out << "Witnesses\nPositive: " << positive << " Negative: " << negative << "\n";
   out << "Condition " << text(*program.condition) << "\n";

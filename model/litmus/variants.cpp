@@ -34,7 +34,10 @@ bool of_queue_pair(std::size_t stamp) {
 
 void flip_verbs(std::size_t row, std::size_t column, VerbsOrder& order) {
   char& c = order.cells[row][column];
-  c = c != '.' ? '.' : of_queue_pair(row) && of_queue_pair(column) ? 'n' : 'Y';
+  if (c == 'Y' || c == 'n')
+    c = '.';
+  else  // what orders starts only is told as not ordered, as in Fig. 10
+    c = of_queue_pair(row) && of_queue_pair(column) ? 'n' : 'Y';
 }
 
 Cell flipped(Cell c) { return c == Cell::no ? Cell::yes : Cell::no; }

@@ -182,9 +182,11 @@ class Orders {
   std::vector<std::vector<int>> streams(VerbsStamp stamp, int number, Queue queue, Stream stream) const {
     std::vector<std::vector<int>> all;
     std::vector<int> keys;
+    const char own = options_.verbs_order.cell(stamp, stamp);
+    const bool kept = own == 'Y' || own == 'n';  // else nothing orders those of one stream
     for (int i = 0; i < x_->n; ++i) {
       if (fixed_->stamp(i) != stamp || fixed_->post(i) == nullptr || queue(i) != number) continue;
-      const auto k = std::find(keys.begin(), keys.end(), stream(i));
+      const auto k = kept ? std::find(keys.begin(), keys.end(), stream(i)) : keys.end();
       if (k == keys.end()) {
         keys.push_back(stream(i));
         all.push_back({i});
