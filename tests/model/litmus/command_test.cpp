@@ -243,7 +243,7 @@ TEST_CASE("a folder is its documents, in the order of their names", "[litmus]") 
   fs::remove(fs::path(folder) / "a.yaml");
   fs::remove(fs::path(folder) / "b.yaml");
   CHECK(run_litmus_command(options, {}, out, err) == 2);
-  CHECK(err.str() == folder + ": expected a folder with litmus documents (*.yaml), found none\n");
+  CHECK(err.str() == folder + ": expected a folder with litmus documents (*.yaml, *.litmus), found none\n");
   fs::remove_all(folder);
 }
 

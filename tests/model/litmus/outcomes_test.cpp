@@ -85,7 +85,7 @@ TEST_CASE("the limit of time holds in what follows the search, too", "[litmus]")
   REQUIRE(whole.outcomes.size() > 300);
   // Out of time in the search: what was found is told up to kListedAnyway.
   Options o;
-  std::uint64_t left = 100;
+  std::uint64_t left = 3;
   o.out_of_time = [&] { return left == 0 || --left == 0; };
   o.time_limit = "3 s";
   Result cut = enumerate(p, o);
