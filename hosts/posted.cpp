@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 
 namespace loco::hosts {
 
@@ -49,11 +50,55 @@ std::vector<Part> parts_of(const PostedOperation& o, nic::NodeId here) {
   return parts;
 }
 
+/// Words of memory that subevents of the trace access.
+class Accessed {
+ public:
+  explicit Accessed(const std::vector<trace::Subevent>& subevents) {
+    for (const trace::Subevent& s : subevents) words_.insert(key(s.node, s.address));
+  }
+  [[nodiscard]] bool contains(const Part& part) const { return words_.contains(key(part.node, part.address)); }
+
+ private:
+  static std::uint64_t key(std::uint16_t node, std::uint64_t address) {
+    return (address / kWord) ^ (std::uint64_t{node} << 48U);
+  }
+  std::unordered_set<std::uint64_t> words_;  // only asked, never walked; two words taken for one are both kept
+};
+
+/// What a trace needs of a put's or a get's parts: those at words that something else accesses, with what they feed or
+/// are fed by, since only these are ordered with anything else by their place. All other words of a message are ordered
+/// alike: the first one of them speaks for them.
+void keep_what_is_told_apart(std::vector<Part>& parts, const Accessed& accessed) {
+  if (parts.empty()) return;
+  const auto second = std::ranges::find_if(parts, [&](const Part& p) { return p.stamp != parts.front().stamp; });
+  const auto first_words = static_cast<std::size_t>(second - parts.begin());
+  const std::size_t second_words = parts.size() - first_words;
+  const std::size_t slack = first_words == second_words ? 0 : 1;  // alignments may differ
+  const auto any = [&](std::size_t begin, std::size_t words, std::size_t w, std::size_t around) {
+    for (std::size_t i = w < around ? 0 : w - around; i < words && i <= w + around; ++i)
+      if (accessed.contains(parts[begin + i])) return true;
+    return false;
+  };
+  std::vector<Part> kept;
+  const auto keep = [&](std::size_t begin, std::size_t words, std::size_t other, std::size_t others) {
+    bool first = true;
+    for (std::size_t w = 0; w < words; ++w) {
+      const bool apart = any(begin, words, w, 0) || any(other, others, w, slack);
+      if (apart || first) kept.push_back(parts[begin + w]);
+      first = first && apart;
+    }
+  };
+  keep(0, first_words, first_words, second_words);
+  keep(first_words, second_words, 0, first_words);
+  parts = std::move(kept);
+}
+
 /// A compare-and-swap writes when it has found what it compares with: until it has looked, nobody knows.
-bool may_not_write(const PostedOperation& o, const std::vector<const trace::Subevent*>& begun) {
+bool may_not_write(const PostedOperation& o, const trace::Trace& trace, const std::vector<std::size_t>& begun) {
   if (o.method != Method::remote_cas) return false;
-  return std::ranges::none_of(
-      begun, [&](const trace::Subevent* s) { return s->stamp == Stamp::aNAR && s->value == o.compare; });
+  return std::ranges::none_of(begun, [&](std::size_t s) {
+    return trace.subevents[s].stamp == Stamp::aNAR && trace.subevents[s].value == o.compare;
+  });
 }
 
 std::size_t expected_parts(const PostedOperation& o) {
@@ -66,28 +111,36 @@ std::size_t expected_parts(const PostedOperation& o) {
 
 }  // namespace
 
-void PostedOperations::record_unbegun(trace::Trace& trace) const {
+bool PostedOperations::record_unbegun(trace::Trace& trace, const std::function<bool()>& goes_on) const {
   std::vector<std::uint32_t> begun_parts(trace.calls.size(), 0);
   for (const trace::Subevent& s : trace.subevents) ++begun_parts[s.call - 1];
-  std::map<trace::CallId, std::pair<PostedOperation, std::vector<const trace::Subevent*>>> open;
+  std::map<trace::CallId, std::pair<PostedOperation, std::vector<std::size_t>>> open;
   for (const auto& [call, operation] : posted_)
     if (trace.calls[call - 1].returned && begun_parts[call - 1] < expected_parts(operation))
       open[call].first = operation;
-  if (open.empty()) return;
-  for (const trace::Subevent& s : trace.subevents)
-    if (const auto found = open.find(s.call); found != open.end()) found->second.second.push_back(&s);
+  if (open.empty()) return true;
+  const std::size_t recorded = trace.subevents.size();
+  for (std::size_t s = 0; s < recorded; ++s)
+    if (const auto found = open.find(trace.subevents[s].call); found != open.end()) found->second.second.push_back(s);
 
-  std::vector<trace::Subevent> unbegun;
+  const Accessed accessed(trace.subevents);
+  std::size_t asked = 0;
   for (const auto& [call, entry] : open) {
     const auto& [operation, begun] = entry;
     const std::uint32_t thread = trace.calls[call - 1].thread;
     std::set<Part> there;
-    for (const trace::Subevent* s : begun)
-      there.insert(s->stamp == Stamp::aRF ? Part{s->stamp, 0, 0} : Part{s->stamp, s->node, s->address});
-    const bool no_write = may_not_write(operation, begun);
+    for (const std::size_t b : begun) {
+      const trace::Subevent& s = trace.subevents[b];
+      there.insert(s.stamp == Stamp::aRF ? Part{s.stamp, 0, 0} : Part{s.stamp, s.node, s.address});
+    }
+    const bool no_write = may_not_write(operation, trace, begun);
     const auto known = failed_.find({thread, Link{operation.peer, operation.connection}});
-    for (const Part& part : parts_of(operation, trace.threads[thread].node)) {
+    std::vector<Part> parts = parts_of(operation, trace.threads[thread].node);
+    if (operation.method == Method::put || operation.method == Method::get) keep_what_is_told_apart(parts, accessed);
+    for (const Part& part : parts) {
       if (there.contains(part) || (no_write && part.stamp == Stamp::aNRW)) continue;
+      constexpr std::size_t kAskEvery = 4096;
+      if (++asked % kAskEvery == 0 && !goes_on()) return false;
       trace::Subevent s{.call = call,
                         .stamp = part.stamp,
                         .peer = static_cast<std::uint16_t>(operation.peer),
@@ -95,10 +148,10 @@ void PostedOperations::record_unbegun(trace::Trace& trace) const {
                         .address = part.address,
                         .start = trace::kNever};
       if (known != failed_.end()) s.finish = known->second;
-      unbegun.push_back(s);
+      trace.subevents.push_back(s);
     }
   }
-  trace.subevents.insert(trace.subevents.end(), unbegun.begin(), unbegun.end());
+  return true;
 }
 
 }  // namespace loco::hosts

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -17,10 +18,10 @@ struct PostedOperation {
   trace::Method method = trace::Method::put;
   nic::NodeId peer = 0;
   std::uint32_t connection = 0;  ///< which of those with that node
-  std::uint64_t local = 0;    ///< first byte, on the node of the thread
-  std::uint64_t remote = 0;   ///< first byte, on `peer`
-  std::uint32_t bytes = 8;    ///< of either; remote atomics: 8
-  std::uint64_t compare = 0;  ///< remote_cas: what it compares with
+  std::uint64_t local = 0;       ///< first byte, on the node of the thread
+  std::uint64_t remote = 0;      ///< first byte, on `peer`
+  std::uint32_t bytes = 8;       ///< of either; remote atomics: 8
+  std::uint64_t compare = 0;     ///< remote_cas: what it compares with
 };
 
 /// A node, and which of the connections with it.
@@ -36,8 +37,10 @@ class PostedOperations {
   void add(trace::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
   /// Operations of a thread (by its number in the trace) over a link fail, which is known from `seq` on.
   void failed(std::uint32_t thread, Link over, trace::Seq seq) { failed_.try_emplace({thread, over}, seq); }
-  /// Appends the subevents that have not begun, in the order in which their operations were posted.
-  void record_unbegun(trace::Trace& trace) const;
+  /// Appends the subevents that have not begun, in the order in which their operations were posted: of a message the
+  /// words that something in the trace accesses, and its first one for all others (docs/trace-format.md). `goes_on` is
+  /// asked now and then; once it says no, the rest is left out and this returns false.
+  bool record_unbegun(trace::Trace& trace, const std::function<bool()>& goes_on) const;
 
  private:
   std::vector<std::pair<trace::CallId, PostedOperation>> posted_;

@@ -66,7 +66,9 @@ class Recorder final : public nic::Observer {
   /// A completion has told the thread's node that its operations over a link fail from now on.
   void failed(std::uint32_t thread, Link over, trace::Seq seq) { posted_.failed(threads_[thread], over, seq); }
   /// The run has ended: what had been posted and has not begun gets into the trace.
-  void end_run() { posted_.record_unbegun(trace_); }
+  bool end_run(const std::function<bool()>& goes_on = [] { return true; }) {
+    return posted_.record_unbegun(trace_, goes_on);
+  }
 
   /// From now on the trace has what verbs programs have, too; before the run.
   void record_verbs(const nic::System& system);

@@ -115,7 +115,9 @@ trace::Trace Runtime::take_trace() {
   if (!recorder_) return {};
   if (threads_.in_step()) throw std::logic_error("a trace is taken during its cluster's run");
   const std::unique_ptr<Recorder> recorder = std::move(recorder_);
-  recorder->end_run();
+  // A run that a limit has ended gets a tenth of it for what its trace still lacks.
+  constexpr double kGrace = 1.1;
+  (void)recorder->end_run([this] { return config_.budget == nullptr || config_.budget->within(kGrace); });
   if (recorder->verbs() != nullptr) recorder->verbs()->end(system_);
   return std::move(recorder->trace());
 }

@@ -28,20 +28,30 @@ verify::Network network_named(const std::string& name) {
   throw std::invalid_argument("network: expected unordered, in-order, verbs or sc, found '" + name + "'");
 }
 
+verify::Fairness fairness_named(const std::string& name) {
+  for (std::size_t i = 0; i < verify::kFairnessNames.size(); ++i) {
+    if (verify::kFairnessNames.at(i) == name) return static_cast<verify::Fairness>(i);
+  }
+  throw std::invalid_argument("fairness: expected weak, nic or none, found '" + name + "'");
+}
+
 /// The report on one program with what hardware shows of its counterexample, and the same in words. `replay_on`: YAML,
 /// profiles' names or maps that start from one.
 std::pair<std::string, std::string> verify_program(const std::string& text, const std::string& file,
-                                                   const std::string& network, const std::string& engine,
-                                                   bool search_flushes, bool where, std::uint32_t pending,
-                                                   double max_seconds, std::uint64_t max_memory,
+                                                   const std::string& network, const std::string& fairness,
+                                                   const std::string& engine, bool search_flushes, bool where,
+                                                   std::uint32_t pending, double max_seconds, double max_cpu_seconds,
+                                                   std::uint64_t max_memory,
                                                    const std::vector<std::string>& replay_on) {
   verify::CommandOptions options;
   options.network = network_named(network);
+  options.fairness = fairness_named(fairness);
   options.engine = engine;
   options.search_flushes = search_flushes;
   options.where = where;
   options.pending = pending;
   options.max_seconds = max_seconds;
+  options.max_cpu_seconds = max_cpu_seconds;
   options.max_memory = max_memory;
   std::vector<scenario::Hardware> hardware;
   for (const std::string& one : replay_on)

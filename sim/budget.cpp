@@ -49,6 +49,14 @@ void Budget::check() {
     throw LimitReached(fmt::format("the run has taken {} and has not ended", memory_text()));
 }
 
+bool Budget::within(double factor) const {
+  const std::chrono::duration<double> allowed = limits_.wall_time;
+  const std::chrono::duration<double> taken = Clock::now() - began_;
+  if (limits_.wall_time > Clock::duration::zero() && taken > allowed * factor) return false;
+  const std::uint64_t used = used_memory();
+  return used <= used_before_ || static_cast<double>(used - used_before_) <= static_cast<double>(limits_.memory) * factor;
+}
+
 void Budget::require(std::uint64_t bytes, const std::string& advice) const {
   if (bytes <= limits_.memory) return;
   throw LimitReached(fmt::format("the run would take {} or more, beyond {}{}{}", bytes_text(bytes), memory_text(),

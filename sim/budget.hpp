@@ -60,6 +60,9 @@ class Budget {
   /// Throws Interrupted, or LimitReached when a limit has been passed. Cheap: looks at the limits every few
   /// milliseconds only; whether it is interrupted, each time.
   void check();
+  /// Whether the work has taken at most that many times what it may: for what has to be brought to an end once a limit
+  /// has been reached. Looks each time.
+  [[nodiscard]] bool within(double factor) const;
   /// Throws LimitReached when what is known to be needed does not fit. `advice` says what would take less; may be
   /// empty.
   void require(std::uint64_t bytes, const std::string& advice) const;

@@ -1,83 +1,142 @@
 #include "verify/auto_engine.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <fmt/format.h>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "verify/explicit_engine.hpp"
+#include "verify/schedule.hpp"
 
 namespace loco::verify {
 
 namespace {
 
-using std::chrono::steady_clock;
-
+/// What engines get in the first round, and how much more in each further one. The same on every machine, so that the
+/// same program has the same answer in the same words wherever it is reached in time.
 constexpr std::uint64_t kFirstPoints = 20'000;
-constexpr std::uint64_t kSecondPoints = 300'000;
-/// What the others get in the first round. They keep what they learnt for the second one.
-constexpr std::chrono::seconds kFirstTime{2};
+constexpr std::uint64_t kFirstTicks = 150'000;
+constexpr std::uint64_t kMore = 8;
+
+/// A schedule without a network as one with: each operation is done as soon as it is issued.
+Schedule done_at_once(const Program& program, const Schedule& schedule) {
+  Schedule result;
+  std::uint32_t issued = 0;
+  for (const Step& step : schedule) {
+    result.push_back(step);
+    const Action& action = program.processes[step.process].edges[step.edge].action;
+    if (action.kind != ActionKind::kRemote) continue;
+    const RemoteKind kind = program.remotes[action.remote].kind;
+    for (Part part = first_part(kind); part != Part::kDone; part = part_after(kind, part))
+      result.push_back({Step::Kind::kNic, 0, 0, 0, issued});
+    ++issued;
+  }
+  return result;
+}
 
 class AutoEngine : public Engine {
  public:
-  explicit AutoEngine(std::vector<std::unique_ptr<Engine>> others) : others_(std::move(others)) {}
+  explicit AutoEngine(std::function<std::unique_ptr<Engine>()> other) : make_other_(std::move(other)) {}
 
   [[nodiscard]] std::string_view name() const override { return "auto"; }
 
   [[nodiscard]] Answer check(const Task& task) override {
     Answer answer;
     said_.clear();
-    const bool known = ask(*first_, task, answer) || ask_others(task, steady_clock::now() + kFirstTime, answer) ||
-                       ask(*second_, task, answer) || ask_others(task, half_of_what_is_left(task), answer) ||
-                       ask(*last_, task, answer);
-    if (known) return answer;
+    std::vector<Network> networks{task.network};
+    const bool keeps_order = task.network == Network::kVerbs || task.network == Network::kInOrder;
+    if (keeps_order) networks.push_back(Network::kUnordered);
+    if (task.network != Network::kSc) networks.push_back(Network::kSc);
+    std::map<Network, bool> points_help, ticks_help;
+    for (const Network n : networks) {
+      points_help[n] = true;
+      ticks_help[n] = n == task.network || n != Network::kSc;  // of `sc` a counterexample is wanted
+    }
+    std::uint64_t points = kFirstPoints;
+    std::uint64_t ticks = kFirstTicks;
+    for (bool more = true; more; points *= kMore, ticks *= kMore) {
+      more = false;
+      for (const Network n : networks) {
+        Task other{task.program, task.flushes, n, task.limits};
+        if (points_help[n] && ask(*explicit_engine(points, points), other, task, points_help[n], answer)) return answer;
+        std::unique_ptr<Engine>& engine = others_[n];
+        if (!engine) engine = make_other_();
+        other.limits.grant(ticks);
+        if (ticks_help[n] && ask(*engine, other, task, ticks_help[n], answer)) return answer;
+        if (n == task.network || (n == Network::kUnordered && keeps_order))
+          more = more || points_help[n] || ticks_help[n];
+        if (task.limits.out_of_time()) return unknown(std::move(answer));
+      }
+    }
+    return unknown(std::move(answer));
+  }
+
+ private:
+  Answer unknown(Answer answer) const {
     answer.engine = name();
     for (const auto& [engine, why] : said_) answer.why += (answer.why.empty() ? "" : "; ") + engine + ": " + why;
     return answer;
   }
 
- private:
-  /// Whether the engine knows. Of what it says when it does not, the last counts.
-  bool ask(Engine& engine, const Task& task, Answer& answer) {
+  /// Whether the engine knows: about the network asked for, or a proof on a weaker one, or a counterexample on `sc`.
+  /// `helps`: whether it may know with more. Of what it says about the network when it does not, the last counts.
+  bool ask(Engine& engine, const Task& asked, const Task& task, bool& helps, Answer& answer) {
     if (task.limits.out_of_time() && !said_.empty()) return false;
-    Answer found = engine.check(task);
-    if (found.verdict != Verdict::kUnknown) {
+    Answer found = engine.check(asked);
+    helps = found.verdict == Verdict::kUnknown && found.more;
+    if (asked.network == task.network) {
+      if (found.verdict == Verdict::kUnknown) {
+        note(std::move(found));
+        return false;
+      }
       answer = std::move(found);
       return true;
     }
+    if (asked.network == Network::kSc) {
+      if (found.verdict != Verdict::kUnsafe) return false;
+      return from_sc(task, std::move(found), answer);
+    }
+    if (found.verdict != Verdict::kSafe) return false;
+    found.why = fmt::format("under {}, which shows all that {} does: {}", verify::name(asked.network),
+                            verify::name(task.network), found.why);
+    found.certificate.clear();
+    answer = std::move(found);
+    return true;
+  }
+
+  static bool from_sc(const Task& task, Answer found, Answer& answer) {
+    const Semantics semantics(task.program, task.flushes, task.network);
+    Counterexample counterexample{done_at_once(task.program, found.counterexample->schedule), false};
+    const Run outcome = run(semantics, counterexample.schedule);
+    if (!outcome.broken) return false;
+    counterexample.schedule.resize(outcome.steps);
+    found.why =
+        fmt::format("{} fails after {} steps, as it does without a network", outcome.broken->text, outcome.steps);
+    found.counterexample = std::move(counterexample);
+    answer = std::move(found);
+    return true;
+  }
+
+  void note(Answer found) {
     const auto same = [&](const auto& said) { return said.first == found.engine; };
     const auto before = std::find_if(said_.begin(), said_.end(), same);
     if (before == said_.end())
       said_.emplace_back(std::move(found.engine), std::move(found.why));
     else
       before->second = std::move(found.why);
-    return false;
   }
 
-  bool ask_others(const Task& task, steady_clock::time_point deadline, Answer& answer) {
-    Task bounded = task;
-    bounded.limits.deadline = std::min(deadline, task.limits.deadline);
-    return std::any_of(others_.begin(), others_.end(), [&](const auto& other) { return ask(*other, bounded, answer); });
-  }
-
-  static steady_clock::time_point half_of_what_is_left(const Task& task) {
-    const auto now = steady_clock::now();
-    if (task.limits.deadline == steady_clock::time_point::max()) return task.limits.deadline;
-    return now + (task.limits.deadline - now) / 2;
-  }
-
-  std::vector<std::unique_ptr<Engine>> others_;
+  std::function<std::unique_ptr<Engine>()> make_other_;
+  std::map<Network, std::unique_ptr<Engine>> others_;      ///< they keep what they learnt about a network
   std::vector<std::pair<std::string, std::string>> said_;  ///< engines and why they do not know
-  std::unique_ptr<Engine> first_ = explicit_engine(kFirstPoints);
-  std::unique_ptr<Engine> second_ = explicit_engine(kSecondPoints);
-  std::unique_ptr<Engine> last_ = explicit_engine();
 };
 
 }  // namespace
 
-std::unique_ptr<Engine> auto_engine(std::vector<std::unique_ptr<Engine>> others) {
-  return std::make_unique<AutoEngine>(std::move(others));
+std::unique_ptr<Engine> auto_engine(std::function<std::unique_ptr<Engine>()> other) {
+  return std::make_unique<AutoEngine>(std::move(other));
 }
 
 }  // namespace loco::verify

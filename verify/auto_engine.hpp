@@ -1,17 +1,19 @@
-// `--engine auto`: engines one after the other, in rounds. The explicit one first, for as many points as take it a
-// tenth of a second or so: it decides nearly all programs with finite data at once. Then the others, which know
-// infinite data, for a few seconds; then both once more, with much more to spend, and the explicit one with all that is
-// left.
+// `--engine auto`: engines in rounds, each with eight times as much to spend as the one before. The explicit one first,
+// for as many points as take it a tenth of a second or so: it decides nearly all programs with finite data at once.
+// Then the other one, which knows infinite data. What they may spend is counted in points and ticks, never in seconds.
+//
+// A proof on a weaker network counts, and so does a counterexample without a network: each weaker network shows all
+// that a stronger one shows (docs/verify.md).
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <vector>
 
 #include "verify/engine.hpp"
 
 namespace loco::verify {
 
-/// `others`: in the order in which they are asked.
-[[nodiscard]] std::unique_ptr<Engine> auto_engine(std::vector<std::unique_ptr<Engine>> others);
+/// `other` makes the engine that is asked beside the explicit one, one for each network.
+[[nodiscard]] std::unique_ptr<Engine> auto_engine(std::function<std::unique_ptr<Engine>()> other);
 
 }  // namespace loco::verify

@@ -1,5 +1,6 @@
 #include "verify/build.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
@@ -39,7 +40,8 @@ class Builder {
     std::vector<bool> constant;  // of what is on the stack
     std::optional<Place> variable;
     for (const syntax::Node& node : expression.nodes) {
-      if (node.op == Operator::kAt) fail(node.name.place, "variables and integers in a predicate", "\"at\"");
+      if (node.op == Operator::kAt || node.op == Operator::kIn)
+        fail(node.name.place, "variables and integers in a predicate", node.op == Operator::kAt ? "\"at\"" : "\"in\"");
       if (!variable && node.op == Operator::kLocal) variable = node.name.place;
       const int taken = operands(node.op);
       if (taken == 0) {
@@ -60,10 +62,33 @@ class Builder {
     for (std::uint32_t p = 0; p < file_->processes.size(); ++p) graph(p);
     for (const syntax::Property& property : file_->properties)
       program_.properties.push_back({property.kind, property_expression(property.expression), property.place});
+    for (const syntax::Liveness& property : file_->liveness) program_.liveness.push_back(liveness(property));
     return std::move(program_);
   }
 
  private:
+  LivenessProperty liveness(const syntax::Liveness& source) const {
+    LivenessProperty result;
+    result.kind = source.kind;
+    result.under = source.under;
+    result.text = source.text;
+    result.place = source.place;
+    for (const syntax::Number& n : source.processes) result.processes.push_back(process_index(n));
+    for (const syntax::Standing& s : source.labels) {
+      const std::uint32_t p = process_index(s.process);
+      result.labels.push_back({p, label(p, s.label)});
+      result.processes.push_back(p);
+    }
+    if (source.kind == LivenessKind::kEnds && source.processes.empty()) {
+      for (std::uint32_t p = 0; p < program_.processes.size(); ++p) result.processes.push_back(p);
+    }
+    std::sort(result.processes.begin(), result.processes.end());
+    result.processes.erase(std::unique(result.processes.begin(), result.processes.end()), result.processes.end());
+    if (!source.expressions.empty()) result.then = property_expression(source.expressions.back());
+    if (source.expressions.size() > 1) result.when = property_expression(source.expressions.front());
+    return result;
+  }
+
   [[noreturn]] void fail(Place place, const std::string& expected, const std::string& found,
                          const std::string& hint = {}) const {
     throw text::InputError({program_.file, place}, "", expected, found, hint);
@@ -163,7 +188,9 @@ class Builder {
     result.text = expression.text;
     for (const syntax::Node& node : expression.nodes) {
       ExpressionNode out = plain(node);
-      if (node.op == Operator::kAt) fail(node.name.place, "locals only (at(...) is for properties)", "\"at\"");
+      if (node.op == Operator::kAt || node.op == Operator::kIn)
+        fail(node.name.place, "locals only (at(...) and in(...) are for properties)",
+             node.op == Operator::kAt ? "\"at\"" : "\"in\"");
       if (node.op == Operator::kLocal) {
         if (node.process && process_index(*node.process) != process)
           fail(node.name.place, fmt::format("a local of process {}", program_.processes[process].name()),
@@ -183,6 +210,11 @@ class Builder {
       if (node.op == Operator::kAt) {
         out.index = process_index(*node.process);
         out.location = label(out.index, node.name);
+      } else if (node.op == Operator::kIn) {
+        out.index = process_index(*node.process);
+        const std::uint32_t at = label(out.index, node.name);
+        const std::vector<Label>& labels = program_.processes[out.index].labels;
+        while (labels[out.location].name != node.name.text || labels[out.location].location != at) ++out.location;
       } else if (node.op == Operator::kLocal) {
         property_variable(node, out);
       }
@@ -204,6 +236,15 @@ class Builder {
       std::vector<std::string> known = names(shared_);
       for (const auto& entry : local_homes_) known.push_back(entry.first);
       fail(node.name.place, "a variable", in_quotes(node.name.text), suggestion(node.name.text, known));
+    }
+    if (meanings > 1 && shared != shared_.end()) {
+      const std::uint32_t home = program_.locals[local->second.front()].process;
+      fail(
+          node.name.place, "a name with one meaning",
+          fmt::format("{}, a shared variable and a local of process {}: {}@{} is the local; for the other, give one of "
+                      "them another name",
+                      in_quotes(node.name.text), program_.processes[home].name(), node.name.text,
+                      program_.processes[home].name()));
     }
     if (meanings > 1) {
       const std::uint32_t home = program_.locals[local->second.front()].process;
@@ -248,6 +289,7 @@ class Builder {
     process_->exit = source.body.empty() ? process_->entry : location(source.end);
     sequence(source.body, process_->entry, process_->exit, std::nullopt);
     for (const auto& [e, name] : gotos_) process_->edges[e].to = label(p, *name);
+    for (Label& l : process_->labels) l.inside.resize(process_->locations.size(), false);
   }
 
   using Exit = std::optional<std::uint32_t>;  ///< where break goes, in a loop
@@ -270,12 +312,24 @@ class Builder {
     if (!label_places_[index_].emplace(name.text, at).second)
       fail(name.place, fmt::format("a label that process {} has once", process_->name()),
            in_quotes(name.text) + " again");
-    process_->labels.push_back({name.text, at, name.place});
+    process_->labels.push_back({name.text, at, name.place, {}});
     process_->locations[at].labels.push_back(name.text);
   }
 
   void statement(const syntax::Statement& s, std::uint32_t from, std::uint32_t to, Exit loop_exit) {
+    const std::size_t label = process_->labels.size();
     if (s.label) add_label(*s.label, from);
+    const std::size_t first = process_->locations.size();
+    lay_out(s, from, to, loop_exit);
+    if (!s.label) return;
+    // What was laid out for it belongs to it, and where it begins.
+    std::vector<bool>& inside = process_->labels[label].inside;
+    inside.assign(process_->locations.size(), false);
+    inside[from] = true;
+    std::fill(inside.begin() + static_cast<std::ptrdiff_t>(first), inside.end(), true);
+  }
+
+  void lay_out(const syntax::Statement& s, std::uint32_t from, std::uint32_t to, Exit loop_exit) {
     switch (s.kind) {
       case StatementKind::kBlock:
         if (s.body.empty()) return edge(from, to, {}, "{ }", s.place);

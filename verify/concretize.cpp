@@ -21,8 +21,9 @@ struct Instance {
 
 class Concretizer {
  public:
-  explicit Concretizer(SetSystem& system)
+  Concretizer(SetSystem& system, const Limits& limits)
       : system_(system),
+        limits_(limits),
         program_(system.program()),
         semantics_(system.program(), system.flushes(), system.network()),
         state_(semantics_.initial()) {
@@ -32,6 +33,7 @@ class Concretizer {
   std::optional<Schedule> run(const std::vector<Move>& way) {
     Point point = system_.initial();
     for (const Move& move : way) {
+      limits_.tick();
       if (move.nic ? !nic(point, move) : !cpu(move)) return std::nullopt;
       (void)system_.take(point, move);
       system_.normalise(point);
@@ -43,7 +45,7 @@ class Concretizer {
       for (; read != reads_.end() && read->first == i; ++read) result.push_back(nic_step(read->second));
       if (i < steps_.size()) result.push_back(steps_[i]);
     }
-    const Run outcome = verify::run(semantics_, result);
+    const Run outcome = verify::run(semantics_, result, &limits_);
     if (!outcome.broken) return std::nullopt;
     result.resize(outcome.steps);
     return result;
@@ -179,6 +181,7 @@ class Concretizer {
   [[nodiscard]] std::optional<std::uint32_t> choose(const Entry& entry, const Move& move) const {
     std::optional<std::uint32_t> fallback;
     for (std::uint32_t i = 0; i < instances_.size(); ++i) {
+      limits_.tick();
       const Instance& instance = instances_[i];
       if (instance.done || system_.alike(instance.statement) != entry.statement ||
           instance.result_only != entry.result_only)
@@ -227,6 +230,7 @@ class Concretizer {
   }
 
   SetSystem& system_;
+  const Limits& limits_;
   const Program& program_;
   Semantics semantics_;
   State state_;     ///< places, memory and locals as they are; pending operations are in instances_
@@ -238,8 +242,8 @@ class Concretizer {
 
 }  // namespace
 
-std::optional<Schedule> concretize(SetSystem& system, const std::vector<Move>& way) {
-  return Concretizer(system).run(way);
+std::optional<Schedule> concretize(SetSystem& system, const std::vector<Move>& way, const Limits& limits) {
+  return Concretizer(system, limits).run(way);
 }
 
 }  // namespace loco::verify

@@ -11,6 +11,6 @@ namespace loco::verify {
 
 /// Finds for each operation on the way when it has read what it wrote. The schedule breaks something; nothing when
 /// there is none of this shape, which happens only where operations were merged.
-[[nodiscard]] std::optional<Schedule> concretize(SetSystem& system, const std::vector<Move>& way);
+[[nodiscard]] std::optional<Schedule> concretize(SetSystem& system, const std::vector<Move>& way, const Limits& limits);
 
 }  // namespace loco::verify

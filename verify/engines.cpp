@@ -19,9 +19,7 @@ std::unique_ptr<Engine> make_explicit(std::vector<Expression> /*predicates*/) { 
 
 /// The explicit engine, which `auto` has on its own account, and the better one of the two that know infinite data.
 std::unique_ptr<Engine> make_auto(std::vector<Expression> predicates) {
-  std::vector<std::unique_ptr<Engine>> others;
-  others.push_back(predicate_engine(std::move(predicates)));
-  return auto_engine(std::move(others));
+  return auto_engine([given = std::move(predicates)] { return predicate_engine(given); });
 }
 
 }  // namespace

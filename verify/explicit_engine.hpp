@@ -10,6 +10,7 @@
 namespace loco::verify {
 
 /// `points_max`: gives up after so many points of one search; 0: when time or memory are out.
-[[nodiscard]] std::unique_ptr<Engine> explicit_engine(std::uint64_t points_max = 0);
+[[nodiscard]] std::unique_ptr<Engine> explicit_engine(std::uint64_t points_max = 0,
+                                                      std::uint64_t points_first = 20'000);
 
 }  // namespace loco::verify

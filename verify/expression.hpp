@@ -18,7 +18,8 @@ enum class Operator : std::uint8_t {
   kLocal,    ///< node.index: of Program::locals
   kShared,   ///< node.index: of Program::shared; in properties only
   kAt,       ///< node.index: of Program::processes, node.location: 1 when that process stands there; in properties only
-  kNegate,   ///< unary from here
+  kIn,      ///< node.location: of its Process::labels, 1 when that process stands in that statement; in properties only
+  kNegate,  ///< unary from here
   kNot,
   kAdd,  ///< binary from here
   kSubtract,

@@ -84,7 +84,9 @@ std::string ExpressionParser::text(std::size_t from, std::size_t to) const {
     const auto before = [&](std::initializer_list<const char*> words) {
       return !first && std::any_of(words.begin(), words.end(), [&](const char* w) { return tokens_[i - 1].text == w; });
     };
-    const bool call = word == "(" && !first && tokens_[i - 1].kind == TokenKind::kKeyword;
+    const bool call = word == "(" && !first &&
+                      (tokens_[i - 1].kind == TokenKind::kKeyword ||
+                       (tokens_[i - 1].kind == TokenKind::kName && tokens_[i - 1].text == "in"));
     const bool minus =
         before({"-"}) && (i - from == 1 || (tokens_[i - 2].kind == TokenKind::kSymbol && tokens_[i - 2].text != ")"));
     const bool tight = word == ")" || word == "," || word == ";" || word == "@" || word == ":" || call ||
@@ -142,6 +144,9 @@ syntax::Node ExpressionParser::leaf() {
   syntax::Node node;
   if (now().kind == TokenKind::kNumber) {
     node.literal = decimal(take().text);
+  } else if (now().kind == TokenKind::kName && now().text == "in" && after(1).is("(")) {
+    node.op = Operator::kIn;
+    standing(node);
   } else if (now().kind == TokenKind::kName) {
     if (after(1).is("(")) fail("an integer, a variable or \"(\"", now(), keywords());
     node.op = Operator::kLocal;
@@ -149,16 +154,21 @@ syntax::Node ExpressionParser::leaf() {
     if (take_if("@")) node.process = integer("the number of a process");
   } else if (now().is("at")) {
     node.op = Operator::kAt;
-    take();
-    need("(");
-    node.process = integer("the number of a process");
-    need(",");
-    node.name = name("a label");
-    need(")");
+    standing(node);
   } else {
     fail("an integer, a variable or \"(\"", now());
   }
   return node;
+}
+
+/// `at(pid, LABEL)` and `in(pid, LABEL)`.
+void ExpressionParser::standing(syntax::Node& node) {
+  take();
+  need("(");
+  node.process = integer("the number of a process");
+  need(",");
+  node.name = name("a label");
+  need(")");
 }
 
 void ExpressionParser::fail(const std::string& expected, const Token& found, const std::vector<std::string>& known) {

@@ -56,6 +56,7 @@ class ExpressionParser {
   void binary(syntax::Expression& into, int least);
   void unary(syntax::Expression& into);
   syntax::Node leaf();
+  void standing(syntax::Node& node);
 
   const std::string& file_;
   std::vector<Token> tokens_;

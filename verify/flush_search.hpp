@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct FlushSearch {
   bool found = false;                ///< placements has what works
   std::vector<Elements> placements;  ///< all smallest ones, each as indices of Program::flushes
   std::vector<Elements> undecided;   ///< placements as small, or smaller, of which the engine does not know
+  std::size_t at_least = 0;          ///< no placement with fewer works, as far as is known
+  std::optional<Elements> at_most;   ///< one that works, when the search for the smallest ones took too long
   std::string why;                   ///< one line
   std::uint64_t checks = 0;
 };

@@ -12,7 +12,9 @@ enum Choice : char { kOpen, kChosen, kForbidden };
 
 /// Extends `chosen` to a hitting set. An element that was tried is forbidden in the branches after it, so that no set
 /// comes up twice.
-bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& chosen, std::size_t size) const {
+bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& chosen, std::size_t size,
+                       const Limits& limits) const {
+  limits.tick();
   const Elements* missed = nullptr;
   for (const Elements& clause : clauses_) {
     if (std::any_of(clause.begin(), clause.end(), [&](std::uint32_t e) { return state[e] == kChosen; })) continue;
@@ -34,7 +36,7 @@ bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& cho
     if (state[e] != kOpen) continue;
     state[e] = kChosen;
     chosen.push_back(e);
-    found = find(state, chosen, size);
+    found = find(state, chosen, size, limits);
     if (found) break;
     chosen.pop_back();
     state[e] = kForbidden;
@@ -44,10 +46,17 @@ bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& cho
   return found;
 }
 
-std::optional<Elements> HittingSets::next(std::size_t size) const {
+bool HittingSets::meets_all(const Elements& set) const {
+  return std::all_of(clauses_.begin(), clauses_.end(), [&](const Elements& clause) {
+    return std::any_of(clause.begin(), clause.end(),
+                       [&](std::uint32_t e) { return std::binary_search(set.begin(), set.end(), e); });
+  });
+}
+
+std::optional<Elements> HittingSets::next(std::size_t size, const Limits& limits) const {
   std::vector<char> state(elements_, kOpen);
   Elements chosen;
-  if (!find(state, chosen, size)) return std::nullopt;
+  if (!find(state, chosen, size, limits)) return std::nullopt;
   std::sort(chosen.begin(), chosen.end());
   return chosen;
 }

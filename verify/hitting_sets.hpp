@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+#include "verify/engine.hpp"
+
 namespace loco::verify {
 
 using Elements = std::vector<std::uint32_t>;  ///< ascending
@@ -20,11 +22,15 @@ class HittingSets {
   /// From here on this one is not given again.
   void exclude(const Elements& set) { excluded_.insert(set); }
 
-  /// A set of at most `size` elements that was not excluded, the smaller the better; nothing when there is none.
-  [[nodiscard]] std::optional<Elements> next(std::size_t size) const;
+  /// Whether a set has one of each.
+  [[nodiscard]] bool meets_all(const Elements& set) const;
+
+  /// A set of at most `size` elements that was not excluded, the smaller the better; nothing when there is none. Throws
+  /// LimitReached: there may be very many to go through.
+  [[nodiscard]] std::optional<Elements> next(std::size_t size, const Limits& limits = {}) const;
 
  private:
-  bool find(std::vector<char>& state, std::vector<std::uint32_t>& chosen, std::size_t size) const;
+  bool find(std::vector<char>& state, std::vector<std::uint32_t>& chosen, std::size_t size, const Limits& limits) const;
 
   std::uint32_t elements_;
   std::vector<Elements> clauses_;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "text/words.hpp"
+#include "verify/liveness/words.hpp"
 #include "verify/schedule.hpp"
 
 namespace loco::verify {
@@ -56,6 +57,16 @@ std::string placements(const Report& report) {
   return out + "</ul>\n";
 }
 
+/// What is found about liveness, and lassos, as on the command line.
+std::string lively(const Report& report) {
+  if (report.liveness.empty()) return {};
+  const Semantics semantics(report.program, report.flushes, report.network);
+  const std::string text = liveness::to_text(semantics, report.liveness);
+  return fmt::format("<p>{}: {}.</p>\n{}", liveness::verdict_text(report.liveness),
+                     text::in_html(liveness::deciding(report.liveness).why),
+                     text.empty() ? "" : fmt::format("<pre>{}</pre>\n", text::in_html(text)));
+}
+
 std::string steps(const Report& report) {
   if (!report.answer.counterexample) return {};
   const Program& program = report.program;
@@ -75,10 +86,10 @@ std::string steps(const Report& report) {
         continue;
       }
       const std::string number = step.operation ? fmt::format(" #{}", *step.operation) : "";
-      out +=
-          fmt::format("<td class=\"{}{}\" data-who=\"{} {}\"><span class=what>{}{}</span><span class=effect>{}</span>",
-                      nic ? "nic" : "cpu", i + 1 == steps.size() ? " broken" : "", nic ? "NIC" : "CPU",
-                      program.processes[step.process].name(), text::in_html(step.action), number, text::in_html(step.effect));
+      out += fmt::format(
+          "<td class=\"{}{}\" data-who=\"{} {}\"><span class=what>{}{}</span><span class=effect>{}</span>",
+          nic ? "nic" : "cpu", i + 1 == steps.size() ? " broken" : "", nic ? "NIC" : "CPU",
+          program.processes[step.process].name(), text::in_html(step.action), number, text::in_html(step.effect));
     }
     out += fmt::format("<td class=number>{}</tr>\n", step.place.line);
   }
@@ -98,11 +109,11 @@ std::string to_html(const std::vector<Report>& reports, const std::vector<std::s
   out += overview(reports);
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const Report& report = reports[i];
-    out += fmt::format("<h2 id=p{}>{}</h2>\n<p>{} under {}: {}.", i, text::in_html(report.program.file), verdict(report),
-                       name(report.network), text::in_html(report.answer.why));
+    out += fmt::format("<h2 id=p{}>{}</h2>\n<p>{} under {}: {}.", i, text::in_html(report.program.file),
+                       verdict(report), name(report.network), text::in_html(report.answer.why));
     if (report.answer.counterexample && report.answer.counterexample->shortest)
       out += " No schedule with fewer steps breaks anything.";
-    out += "</p>\n" + placements(report) + steps(report);
+    out += "</p>\n" + placements(report) + steps(report) + lively(report);
     if (i < notes.size() && !notes[i].empty()) out += fmt::format("<pre>{}</pre>\n", text::in_html(notes[i]));
   }
   return out + "</html>\n";

@@ -1,6 +1,9 @@
 #include "verify/parser.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +22,9 @@ namespace {
 
 using syntax::StatementKind;
 
+/// In the order of LivenessKind.
+constexpr std::array<std::string_view, 4> kLivenessNames = {"ends", "eventually", "leads_to", "progress"};
+
 constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  ///< of a file: a device has no end
 
 /// Processes, statements and properties.
@@ -33,7 +39,13 @@ class Parser : private ExpressionParser {
     while (now().is("process")) result.processes.push_back(process());
     if (!now().is("assert"))
       fail(now().kind == TokenKind::kEnd ? "a property: \"assert\"" : "\"process\" or \"assert\"", now());
-    while (now().is("assert")) result.properties.push_back(property());
+    while (now().is("assert")) {
+      if (after(1).kind == TokenKind::kName &&
+          std::find(kLivenessNames.begin(), kLivenessNames.end(), after(1).text) != kLivenessNames.end())
+        result.liveness.push_back(liveness());
+      else
+        result.properties.push_back(property());
+    }
     if (now().kind != TokenKind::kEnd) fail("\"assert\" or the end of the file", now());
     return result;
   }
@@ -87,6 +99,8 @@ class Parser : private ExpressionParser {
     if (now().kind == TokenKind::kName && after(1).is(":")) {
       label = name("a label");
       take();
+      if (now().kind == TokenKind::kName && after(1).is(":"))
+        fail(fmt::format("a statement after the label \"{}\" (it has one label at most)", label->text), now());
     }
     const Place place = now().place;
     syntax::Statement result;
@@ -210,10 +224,70 @@ class Parser : private ExpressionParser {
     return result;
   }
 
+  /// Words that are words only here.
+  bool take_word(std::string_view word) {
+    if (now().kind != TokenKind::kName || now().text != word) return false;
+    take();
+    return true;
+  }
+
+  syntax::Liveness liveness() {
+    syntax::Liveness result;
+    result.place = take().place;
+    const std::size_t from = index();
+    const std::string word = take().text;
+    const auto kind = std::find(kLivenessNames.begin(), kLivenessNames.end(), word) - kLivenessNames.begin();
+    result.kind = static_cast<LivenessKind>(kind);
+    if (result.kind == LivenessKind::kEnds) {
+      if (take_if("(")) {
+        do result.processes.push_back(integer("the number of a process"));
+        while (take_if(","));
+        need(")");
+      }
+    } else {
+      need("(");
+      if (result.kind == LivenessKind::kProgress) {
+        do result.labels.push_back(standing());
+        while (take_if(","));
+      } else {
+        result.expressions.push_back(expression());
+        if (result.kind == LivenessKind::kLeadsTo) {
+          need(",", " and what is to come");
+          result.expressions.push_back(expression());
+        }
+      }
+      need(")");
+    }
+    const std::string arguments = text(from + 1, index());
+    result.text = word + (arguments.empty() ? "" : " " + arguments);
+    if (take_word("under")) result.under = fairness();
+    need(";");
+    return result;
+  }
+
+  syntax::Standing standing() {
+    if (!take_if("at")) fail("\"at\"", now(), {"at"});
+    need("(");
+    syntax::Standing result{integer("the number of a process"), {}};
+    need(",");
+    result.label = name("a label");
+    need(")");
+    return result;
+  }
+
+  Fairness fairness() {
+    for (std::size_t i = 0; i < kFairnessNames.size(); ++i) {
+      if (take_word(kFairnessNames.at(i))) return static_cast<Fairness>(i);
+    }
+    fail("weak, nic or none", now(), {"weak", "nic", "none"});
+  }
+
   syntax::Property property() {
     syntax::Property result;
     result.place = take().place;
-    if (!now().is("final") && !now().is("always")) fail("\"final\" or \"always\"", now(), {"final", "always"});
+    if (!now().is("final") && !now().is("always"))
+      fail("final, always, ends, eventually, leads_to or progress", now(),
+           {"final", "always", "ends", "eventually", "leads_to", "progress"});
     result.kind = take().text == "final" ? PropertyKind::kFinal : PropertyKind::kAlways;
     need("(");
     result.expression = expression();

@@ -46,6 +46,7 @@ Program with_flush_after_every_remote(const Program& program) {
       if (before.action.kind != ActionKind::kRemote || &program.remotes[before.action.remote] != &remote) continue;
       const auto middle = static_cast<std::uint32_t>(process.locations.size());
       process.locations.push_back({{static_cast<std::uint32_t>(process.edges.size())}, {}, before.place});
+      for (Label& label : process.labels) label.inside.push_back(label.inside[before.from]);
       process.edges[e].to = middle;
       Action flush;
       flush.kind = ActionKind::kFlush;

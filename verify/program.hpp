@@ -7,9 +7,11 @@
 // by a `FlushMask` beside it, so that a placement of flushes is a mask and not another program.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "text/place.hpp"
@@ -105,6 +107,7 @@ struct Label {
   std::string name;
   std::uint32_t location = 0;
   Place place;
+  std::vector<bool> inside;  ///< by location: of the labelled statement, its block included
 };
 
 struct Process {
@@ -130,6 +133,38 @@ struct Property {
   Place place;
 };
 
+/// What has to happen in the end (docs/verify.md, "Liveness").
+enum class LivenessKind : std::uint8_t {
+  kEnds,        ///< these processes end
+  kEventually,  ///< `then` holds in some state
+  kLeadsTo,     ///< in or after each state with `when` there is one with `then`
+  kProgress,    ///< one of the labelled statements is executed again and again, or all these processes have ended
+};
+
+/// Which runs count. Under all of them a run goes on as long as any step is enabled.
+enum class Fairness : std::uint8_t {
+  kWeak,  ///< who is enabled from some point on takes a step, and every operation is done
+  kNic,   ///< every operation is done; processes may stop
+  kNone,  ///< every run
+};
+
+inline constexpr std::array<std::string_view, 3> kFairnessNames = {"weak", "nic", "none"};
+
+struct LivenessProperty {
+  struct Labelled {
+    std::uint32_t process = 0;
+    std::uint32_t location = 0;
+  };
+  LivenessKind kind = LivenessKind::kEnds;
+  std::vector<std::uint32_t> processes;  ///< of kEnds and kProgress; ascending
+  std::vector<Labelled> labels;          ///< of kProgress
+  std::optional<Expression> when;        ///< of kLeadsTo
+  std::optional<Expression> then;        ///< of kEventually and kLeadsTo
+  std::optional<Fairness> under;         ///< as the program says
+  std::string text;                      ///< `leads_to (in(1, wait), !in(1, wait))`
+  Place place;
+};
+
 struct Program {
   std::string file;
   std::vector<Process> processes;
@@ -138,6 +173,7 @@ struct Program {
   std::vector<RemoteStatement> remotes;
   std::vector<FlushStatement> flushes;
   std::vector<Property> properties;
+  std::vector<LivenessProperty> liveness;
 };
 
 /// All flushes count.

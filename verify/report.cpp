@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "verify/liveness/words.hpp"
 #include "verify/schedule.hpp"
 
 namespace loco::verify {
@@ -34,30 +35,37 @@ std::string what(const StepInWords& step) {
   return step.operation ? fmt::format("{} #{}", step.action, *step.operation) : step.action;
 }
 
-std::string schedule_text(const Report& report) {
-  const std::vector<StepInWords> steps = in_words(semantics_of(report), report.answer.counterexample->schedule);
+}  // namespace
+
+std::vector<std::string> schedule_lines(const Semantics& semantics, const Schedule& schedule) {
+  const Program& program = semantics.program();
+  const std::vector<StepInWords> steps = in_words(semantics, schedule);
   std::size_t first = 0;
   std::size_t second = 0;
   for (const StepInWords& step : steps) {
-    first = std::max(first, who(report.program, step).size());
+    first = std::max(first, who(program, step).size());
     second = std::max(second, what(step).size());
   }
   constexpr std::size_t kWide = 48;
   second = std::min(second, kWide);
-  std::string result;
+  std::vector<std::string> result;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    std::string line = fmt::format("  {:>4}  {:<{}}  {:<{}}  {}", i + 1, who(report.program, steps[i]), first,
-                                   what(steps[i]), second, steps[i].effect);
+    std::string line = fmt::format("  {:>4}  {:<{}}  {:<{}}  {}", i + 1, who(program, steps[i]), first, what(steps[i]),
+                                   second, steps[i].effect);
     line.erase(line.find_last_not_of(' ') + 1);
-    result += fmt::format("{}  (line {})\n", line, steps[i].place.line);
+    result.push_back(fmt::format("{}  (line {})\n", line, steps[i].place.line));
   }
   return result;
 }
 
+namespace {
+
 std::string search_text(const Report& report) {
   const FlushSearch& search = *report.search;
   std::string result = fmt::format("  {}\n", search.why);
-  for (const Elements& placement : search.placements) {
+  std::vector<Elements> placements = search.placements;
+  if (search.at_most) placements.push_back(*search.at_most);
+  for (const Elements& placement : placements) {
     result += placement.empty() ? "    none\n" : "   ";
     for (std::size_t i = 0; i < placement.size(); ++i)
       result += fmt::format("{} {}{}", i == 0 ? "" : ",", flush_text(report, placement[i]),
@@ -71,14 +79,15 @@ ordered_json number(const Integer& integer) {
   return integer.str();
 }
 
-ordered_json trace_json(const Report& report) {
-  const Schedule& schedule = report.answer.counterexample->schedule;
-  const std::vector<StepInWords> steps = in_words(semantics_of(report), schedule);
+}  // namespace
+
+ordered_json schedule_json(const Semantics& semantics, const Schedule& schedule) {
+  const std::vector<StepInWords> steps = in_words(semantics, schedule);
   ordered_json result = ordered_json::array();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepInWords& step = steps[i];
     ordered_json out{{"actor", step.nic ? "nic" : "cpu"},
-                     {"process", number(report.program.processes[step.process].id)},
+                     {"process", number(semantics.program().processes[step.process].id)},
                      {"action", step.action},
                      {"effect", step.effect},
                      {"line", step.place.line},
@@ -93,20 +102,35 @@ ordered_json trace_json(const Report& report) {
   return result;
 }
 
+namespace {
+
 std::uint64_t count(const FlushMask& mask) {
   return static_cast<std::uint64_t>(std::count(mask.begin(), mask.end(), true));
 }
 
 }  // namespace
 
+bool holds(const Report& report) {
+  return report.answer.verdict == Verdict::kSafe &&
+         std::all_of(report.liveness.begin(), report.liveness.end(),
+                     [](const liveness::LiveAnswer& a) { return a.verdict == liveness::LiveVerdict::kLive; });
+}
+
 std::string to_text(const Report& report) {
-  std::string result = fmt::format("{}: {} under {} ({}: {})\n", report.program.file, name(report.answer.verdict),
-                                   name(report.network), report.answer.engine, report.answer.why);
-  if (report.search && report.answer.verdict == Verdict::kSafe) result += search_text(report);
+  const bool live_decides = report.answer.verdict == Verdict::kSafe && !report.liveness.empty();
+  const std::string verdicts =
+      fmt::format("{}{}", name(report.answer.verdict),
+                  report.liveness.empty() ? "" : ", " + liveness::verdict_text(report.liveness));
+  const std::string why = live_decides ? fmt::format("explicit: {}", liveness::deciding(report.liveness).why)
+                                       : fmt::format("{}: {}", report.answer.engine, report.answer.why);
+  std::string result = fmt::format("{}: {} under {} ({})\n", report.program.file, verdicts, name(report.network), why);
+  if (report.search && holds(report)) result += search_text(report);
   if (report.answer.counterexample) {
     if (report.answer.counterexample->shortest) result += "  no schedule with fewer steps breaks anything\n";
-    result += schedule_text(report);
+    for (const std::string& line : schedule_lines(semantics_of(report), report.answer.counterexample->schedule))
+      result += line;
   }
+  if (!report.liveness.empty()) result += liveness::to_text(semantics_of(report), report.liveness);
   return result;
 }
 
@@ -116,6 +140,10 @@ ordered_json to_json(const Report& report, bool times) {
     flushes["needed"] = report.search->placements.front().size();
     flushes["placements"] = report.search->placements;
     flushes["undecided"] = report.search->undecided;
+  }
+  if (report.search && report.search->at_most) {
+    flushes["at_least"] = report.search->at_least;
+    flushes["at_most"] = *report.search->at_most;
   }
   if (report.search) {
     flushes["why"] = report.search->why;
@@ -128,9 +156,10 @@ ordered_json to_json(const Report& report, bool times) {
   if (times) result["seconds"] = report.seconds;
   if (report.answer.predicates) result["predicates"] = *report.answer.predicates;
   if (report.answer.counterexample) {
-    result["trace"] = trace_json(report);
+    result["trace"] = schedule_json(semantics_of(report), report.answer.counterexample->schedule);
     result["shortest"] = report.answer.counterexample->shortest;
   }
+  if (!report.liveness.empty()) result["liveness"] = liveness::to_json(semantics_of(report), report.liveness);
   return result;
 }
 

@@ -38,12 +38,12 @@ Schedule without(const Semantics& semantics, const Schedule& schedule, const std
 
 /// Tries to leave out all steps that `chosen(i)` names.
 template <typename Chosen>
-bool try_without(const Semantics& semantics, Schedule& schedule, Chosen chosen) {
+bool try_without(const Semantics& semantics, Schedule& schedule, const Limits& limits, Chosen chosen) {
   std::vector<bool> left_out(schedule.size());
   for (std::size_t i = 0; i < schedule.size(); ++i) left_out[i] = chosen(i);
   if (std::find(left_out.begin(), left_out.end(), true) == left_out.end()) return false;
   Schedule shorter = without(semantics, schedule, left_out);
-  const Run result = run(semantics, shorter);
+  const Run result = run(semantics, shorter, &limits);
   if (!result.broken) return false;
   shorter.resize(result.steps);
   if (shorter.size() >= schedule.size()) return false;
@@ -53,11 +53,12 @@ bool try_without(const Semantics& semantics, Schedule& schedule, Chosen chosen) 
 
 }  // namespace
 
-Run run(const Semantics& semantics, const Schedule& schedule) {
+Run run(const Semantics& semantics, const Schedule& schedule, const Limits* limits) {
   Run result;
   State state = semantics.initial();
   result.broken = semantics.broken_in(state);
   for (const Step& step : schedule) {
+    if (limits != nullptr) limits->tick();
     if (result.broken) return result;
     result.obstacle = semantics.obstacle(state, step);
     if (result.obstacle) return result;
@@ -69,18 +70,16 @@ Run run(const Semantics& semantics, const Schedule& schedule) {
   return result;
 }
 
-Schedule without_needless_steps(const Semantics& semantics, const Schedule& schedule) {
-  Schedule best = schedule;
-  best.resize(run(semantics, best).steps);
-  constexpr std::size_t kLongMax = 400;  // trying takes the square of the length
-  if (best.size() > kLongMax) return best;
+namespace {
+
+void leave_out_needless_steps(const Semantics& semantics, Schedule& best, const Limits& limits) {
   for (bool better = true; better;) {
     better = false;
     for (std::uint32_t p = 0; p < semantics.program().processes.size(); ++p) {
       // A process may not be needed from some point on.
       for (std::size_t from = 0; from < best.size(); ++from) {
         if (best[from].kind != Step::Kind::kCpu || best[from].process != p) continue;
-        if (try_without(semantics, best, [&](std::size_t i) {
+        if (try_without(semantics, best, limits, [&](std::size_t i) {
               return i >= from && best[i].kind == Step::Kind::kCpu && best[i].process == p;
             })) {
           better = true;
@@ -94,7 +93,7 @@ Schedule without_needless_steps(const Semantics& semantics, const Schedule& sche
         if (from >= best.size()) continue;
         const Step first = best[from];
         std::size_t left = length;
-        better |= try_without(semantics, best, [&](std::size_t i) {
+        better |= try_without(semantics, best, limits, [&](std::size_t i) {
           if (i < from || left == 0 || best[i].kind != first.kind || best[i].process != first.process ||
               best[i].operation != first.operation)
             return false;
@@ -103,6 +102,20 @@ Schedule without_needless_steps(const Semantics& semantics, const Schedule& sche
         });
       }
     }
+  }
+}
+
+}  // namespace
+
+Schedule without_needless_steps(const Semantics& semantics, const Schedule& schedule, const Limits& limits) {
+  Schedule best = schedule;
+  best.resize(run(semantics, best).steps);
+  constexpr std::size_t kLongMax = 400;  // trying takes the square of the length
+  if (best.size() > kLongMax) return best;
+  try {
+    leave_out_needless_steps(semantics, best, limits);
+  } catch (const LimitReached&) {
+    // What was left out until then is.
   }
   return best;
 }
@@ -166,9 +179,9 @@ Schedule done_before(const Schedule& schedule, const Life& life, std::uint32_t o
 
 }  // namespace
 
-Schedule with_operations_early(const Semantics& semantics, const Schedule& schedule) {
-  Schedule best = schedule;
-  if (semantics.network() == Network::kSc) return best;
+namespace {
+
+void bring_operations_early(const Semantics& semantics, Schedule& best, const Limits& limits) {
   const auto operations = static_cast<std::uint32_t>(lives(semantics, best).size());
   for (std::uint32_t o = 0; o < operations; ++o) {
     const std::vector<Life> all = lives(semantics, best);
@@ -179,12 +192,24 @@ Schedule with_operations_early(const Semantics& semantics, const Schedule& sched
       if (life.moves.size() == whole && life.moves.back() < i) break;
       if (!passes(semantics, best[i], life.statement)) continue;
       Schedule earlier = done_before(best, life, o, i, whole);
-      const Run result = run(semantics, earlier);
+      const Run result = run(semantics, earlier, &limits);
       if (!result.broken) continue;
       earlier.resize(result.steps);
       best = std::move(earlier);
       break;
     }
+  }
+}
+
+}  // namespace
+
+Schedule with_operations_early(const Semantics& semantics, const Schedule& schedule, const Limits& limits) {
+  Schedule best = schedule;
+  if (semantics.network() == Network::kSc) return best;
+  try {
+    bring_operations_early(semantics, best, limits);
+  } catch (const LimitReached&) {
+    // What was brought early until then is.
   }
   return best;
 }

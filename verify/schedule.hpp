@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "verify/engine.hpp"
 #include "verify/semantics.hpp"
 #include "verify/trace.hpp"
 
@@ -18,14 +19,18 @@ struct Run {
   std::optional<std::string> obstacle;  ///< why step number `steps` could not be taken
 };
 
-[[nodiscard]] Run run(const Semantics& semantics, const Schedule& schedule);
+/// `limits`, if given, end it (LimitReached).
+[[nodiscard]] Run run(const Semantics& semantics, const Schedule& schedule, const Limits* limits = nullptr);
 
 /// A schedule that breaks something, without steps after that and without steps that can be left out, one or several at
-/// a time. `schedule` breaks something.
-[[nodiscard]] Schedule without_needless_steps(const Semantics& semantics, const Schedule& schedule);
+/// a time, as far as limits allow. `schedule` breaks something.
+[[nodiscard]] Schedule without_needless_steps(const Semantics& semantics, const Schedule& schedule,
+                                              const Limits& limits = {});
 
 /// The same with operations that are done before flushes that do not count, where that breaks something still.
-[[nodiscard]] Schedule with_operations_early(const Semantics& semantics, const Schedule& schedule);
+/// As far as limits allow.
+[[nodiscard]] Schedule with_operations_early(const Semantics& semantics, const Schedule& schedule,
+                                             const Limits& limits = {});
 
 /// The flushes that do not count and that the schedule passed while they would have had to wait: any one of them, had
 /// it counted, would have made this schedule impossible.

@@ -43,6 +43,8 @@ Integer Semantics::value(const State& state, const Expression& expression) const
   return evaluate(expression, [&](const ExpressionNode& node) -> Integer {
     if (node.op == Operator::kLocal) return state.locals.at(node.index);
     if (node.op == Operator::kShared) return state.shared.at(node.index);
+    if (node.op == Operator::kIn)
+      return program_->processes[node.index].labels[node.location].inside[state.at.at(node.index)] ? 1 : 0;
     return state.at.at(node.index) == node.location ? 1 : 0;
   });
 }

@@ -70,6 +70,9 @@ class Semantics {
   /// The first property that does not hold in this state.
   [[nodiscard]] std::optional<Broken> broken_in(const State& state) const;
   [[nodiscard]] bool ended(const State& state) const;
+  [[nodiscard]] Integer value_of(const State& state, const Expression& expression) const {
+    return value(state, expression);
+  }
 
   [[nodiscard]] const Program& program() const { return *program_; }
   [[nodiscard]] const FlushMask& flushes() const { return flushes_; }

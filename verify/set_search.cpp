@@ -16,10 +16,10 @@ using Index = PointStore::Index;
 class Search {
  public:
   Search(SetSystem& system, const SearchOptions& options)
-      : system_(system), options_(options), stubborn_(system), store_(system, options.hurry) {}
+      : system_(system), options_(options), stubborn_(system, options_.limits), store_(system, options.hurry) {}
 
-  /// What was reached when memory would not have done.
-  SearchResult given_up() { return end(SearchResult::End::kMemory); }
+  /// What was reached when a limit ended it from within.
+  SearchResult given_up(SearchResult::End why) { return end(why); }
 
   SearchResult run() {
     Point first = system_.initial();
@@ -113,6 +113,7 @@ class Search {
   /// `way`, if given.
   bool advance(Point& point, std::vector<Move>* way) {
     for (;;) {
+      options_.limits.tick();
       for (std::size_t p = 0; p < point.at.size(); ++p) {
         // A loop goes through points that are stored.
         if (system_.facts().processes[p].loop_heads[point.at[p]] && moved_ == p) return false;
@@ -147,6 +148,7 @@ class Search {
     std::vector<Move> moves_here;
     moves(here_, moves_here);
     for (const Move& move : moves_here) {
+      options_.limits.tick();
       Point next = here_;
       next.merged = false;
       const bool wrong = follow(next, move, nullptr);
@@ -228,7 +230,10 @@ SearchResult search(SetSystem& system, const SearchOptions& options) {
   try {
     return search.run();
   } catch (const std::length_error&) {  // numbers or points that no memory would hold
-    return search.given_up();
+    return search.given_up(SearchResult::End::kMemory);
+  } catch (const LimitReached&) {
+    const bool time = options.limits.out_of_time();
+    return search.given_up(time ? SearchResult::End::kTime : SearchResult::End::kMemory);
   }
 }
 

@@ -71,6 +71,8 @@ Value SetSystem::leaf(const Point& point, const ExpressionNode& node) {
   if (node.op == Operator::kLocal) return point.locals[node.index];
   if (node.op == Operator::kShared) return point.shared[node.index];
   if (node.op == Operator::kAt) return point.at[node.index] == node.location ? 1 : 0;
+  if (node.op == Operator::kIn)
+    return program_->processes[node.index].labels[node.location].inside[point.at[node.index]] ? 1 : 0;
   return numbers_.value(node.literal);
 }
 

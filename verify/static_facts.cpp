@@ -212,6 +212,10 @@ struct Mentioned {
       merge(always ? always_locals : final_locals, mentioned(property.expression));
       for (const ExpressionNode& node : property.expression.nodes) {
         if (always && node.op == Operator::kAt) places[node.index][node.location] = true;
+        if (!always || node.op != Operator::kIn) continue;
+        const std::vector<bool>& inside = program.processes[node.index].labels[node.location].inside;
+        std::vector<bool>& here = places[node.index];
+        for (std::size_t l = 0; l < inside.size(); ++l) here[l] = here[l] || inside[l];
       }
     }
   }

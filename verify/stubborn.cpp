@@ -5,8 +5,8 @@
 
 namespace loco::verify {
 
-Stubborn::Stubborn(SetSystem& system)
-    : system_(&system), processes_(static_cast<std::uint32_t>(system.program().processes.size())) {
+Stubborn::Stubborn(SetSystem& system, const Limits& limits)
+    : system_(&system), limits_(&limits), processes_(static_cast<std::uint32_t>(system.program().processes.size())) {
   for (const Property& property : system.program().properties) {
     has_final_ = has_final_ || property.kind == PropertyKind::kFinal;
     std::vector<Node>& tree = trees_.emplace_back();
@@ -116,6 +116,7 @@ void Stubborn::add_enabling(const Point& point, Agent agent) {
 
 void Stubborn::close(const Point& point) {
   while (!work_.empty()) {
+    limits_->tick();
     const Agent agent = work_.back();
     work_.pop_back();
     if (!asked_[agent]) {
@@ -136,7 +137,7 @@ void Stubborn::close(const Point& point) {
 }
 
 void Stubborn::add_changing_leaf(const Point& point, const ExpressionNode& node) {
-  if (node.op == Operator::kAt) return add(node.index);
+  if (node.op == Operator::kAt || node.op == Operator::kIn) return add(node.index);
   if (node.op == Operator::kLocal) return add(system_->program().locals[node.index].process);
   if (node.op != Operator::kShared) return;
   for (Agent agent = 0; agent < processes_ + point.entries.size(); ++agent) {
@@ -152,7 +153,7 @@ void Stubborn::add_changing(const Point& point, std::size_t property, std::uint3
   const auto mentions = [&](std::uint32_t part, std::uint32_t process) {
     for (std::uint32_t i = tree[part].begin; i <= part; ++i) {
       const ExpressionNode& n = expression.nodes[i];
-      if ((n.op == Operator::kAt && n.index == process) ||
+      if (((n.op == Operator::kAt || n.op == Operator::kIn) && n.index == process) ||
           (n.op == Operator::kLocal && system_->program().locals[n.index].process == process))
         return true;
     }
@@ -226,6 +227,7 @@ bool Stubborn::free(const Point& point, std::uint32_t process) const {
 
 void Stubborn::free_moves(const Point& point, std::vector<Move>& into) {
   for (std::uint32_t p = 0; p < processes_ && into.empty(); ++p) {
+    limits_->tick();
     if (free(point, p)) system_->process_moves(point, p, into);
   }
 }

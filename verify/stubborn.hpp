@@ -13,13 +13,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "verify/engine.hpp"
 #include "verify/set_system.hpp"
 
 namespace loco::verify {
 
 class Stubborn {
  public:
-  explicit Stubborn(SetSystem& system);
+  /// The limits outlive this: what it does for a point may take long in a large program.
+  Stubborn(SetSystem& system, const Limits& limits);
 
   /// Fills `into` with the moves to explore from this point.
   void moves(const Point& point, std::vector<Move>& into);
@@ -51,6 +53,7 @@ class Stubborn {
   [[nodiscard]] Future future(const Point& point, Agent agent) const;
 
   SetSystem* system_;
+  const Limits* limits_;
   std::vector<std::vector<Node>> trees_;  ///< of the properties
   bool has_final_ = false;
   std::uint32_t processes_;

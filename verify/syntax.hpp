@@ -23,7 +23,7 @@ struct Number {
 };
 
 /// A leaf of an expression is a literal, a name (kLocal, whatever it turns out to be), `name@number`, or
-/// `at(number, name)` (kAt).
+/// `at(number, name)` (kAt), or `in(number, name)` (kIn).
 struct Node {
   Operator op = Operator::kLiteral;
   Integer literal;
@@ -88,9 +88,26 @@ struct Property {
   Place place;
 };
 
+/// `at(number, name)`.
+struct Standing {
+  Number process;
+  Name label;
+};
+
+struct Liveness {
+  LivenessKind kind = LivenessKind::kEnds;
+  std::vector<Number> processes;        ///< of ends; none: all
+  std::vector<Standing> labels;         ///< of progress
+  std::vector<Expression> expressions;  ///< of eventually and leads_to
+  std::optional<Fairness> under;
+  std::string text;
+  Place place;
+};
+
 struct File {
   std::vector<Process> processes;
   std::vector<Property> properties;
+  std::vector<Liveness> liveness;
 };
 
 }  // namespace loco::verify::syntax

@@ -15,6 +15,7 @@ inline constexpr int kFailed = 1;  ///< a check failed, or the run could not go 
 inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;  ///< 128 + SIGINT, as a shell says it
 inline constexpr int kUnknown = 3;        ///< verify: neither proved nor refuted
+inline constexpr int kNotWritten = 4;  ///< verify: the verdict is on stdout, but a file that was asked for is not there
 
 /// Wrong input that only the command can notice, not the readers that it calls.
 class UsageError : public std::runtime_error {
@@ -221,9 +222,11 @@ int perf_validate_command(const PerfValidateArguments& arguments);
 struct VerifyArguments {
   std::vector<std::string> files;
   std::string network = "unordered";
+  std::string fairness = "weak";
   std::string engine = "auto";
   std::uint32_t pending = 4;
   double max_seconds = 60;
+  double max_cpu_seconds = 0;
   std::uint64_t max_memory = 2048;  ///< MiB
   std::uint32_t jobs = 1;
   bool search_flushes = false;

@@ -189,6 +189,12 @@ void add_verify(CLI::App& app, VerifyArguments& a, Chosen& chosen) {
       ->capture_default_str();
   verify
       ->add_option(
+          "--fairness", a.fairness,
+          "Which runs count for liveness properties that do not say it: all processes go on, only NICs do, any")
+      ->check(one_of_words({"weak", "nic", "none"}))
+      ->capture_default_str();
+  verify
+      ->add_option(
           "--engine", a.engine,
           "explicit: every schedule, on concrete values; predicates: numbers without bound; extrapolate: the paper's "
           "method; auto: one engine after the other until one knows")
@@ -198,7 +204,12 @@ void add_verify(CLI::App& app, VerifyArguments& a, Chosen& chosen) {
   verify->add_flag("--where", a.where, "The same, for a flush after every remote statement in place of the program's");
   add_number(*verify, "--pending", a.pending, "Pending instances of a remote statement told apart, at most", 1, 64)
       ->capture_default_str();
-  verify->add_option("--max-seconds", a.max_seconds, "Time limit a program; 0 is none")
+  verify->add_option("--max-seconds", a.max_seconds, "Time limit a program, by the clock on the wall; 0 is none")
+      ->check(seconds())
+      ->capture_default_str();
+  verify
+      ->add_option("--max-cpu-seconds", a.max_cpu_seconds,
+                   "The same in seconds of the processor, which do not depend on what else runs; 0 is none")
       ->check(seconds())
       ->capture_default_str();
   add_number(*verify, "--max-memory", a.max_memory, "Memory for the points of a search, in MiB", 1, 1U << 20U)

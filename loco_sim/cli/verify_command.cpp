@@ -34,6 +34,13 @@ verify::Network network_named(const std::string& name) {
       fmt::format("loco-sim verify: --network: expected unordered, in-order, verbs or sc, found {}", name));
 }
 
+verify::Fairness fairness_named(const std::string& name) {
+  for (std::size_t i = 0; i < verify::kFairnessNames.size(); ++i) {
+    if (verify::kFairnessNames.at(i) == name) return static_cast<verify::Fairness>(i);
+  }
+  throw UsageError(fmt::format("loco-sim verify: --fairness: expected weak, nic or none, found {}", name));
+}
+
 std::string whole_text(const std::string& path) {
   constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  // a device has no end
   return text::read_file(path, kBytesMax);
@@ -50,9 +57,11 @@ verify::Program program_in(const std::string& path) {
 verify::CommandOptions command_options(const VerifyArguments& arguments) {
   verify::CommandOptions options;
   options.network = network_named(arguments.network);
+  options.fairness = fairness_named(arguments.fairness);
   options.engine = arguments.engine;
   options.pending = arguments.pending;
   options.max_seconds = arguments.max_seconds;
+  options.max_cpu_seconds = arguments.max_cpu_seconds;
   options.max_memory = arguments.max_memory << 20U;
   options.search_flushes = arguments.search_flushes;
   options.where = arguments.where;
@@ -77,6 +86,8 @@ int replay_trace(const VerifyArguments& arguments) {
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}:1:1: {}", arguments.replay, error.what()));
   }
+  if (result.lasso && !hardware.empty())
+    throw UsageError("loco-sim verify: --replay-on: expected a counterexample of safety, found a lasso");
   std::vector<replay::OnHardware> shown;
   if (result.outcome.broken) {
     const verify::Program used =
@@ -93,6 +104,11 @@ int replay_trace(const VerifyArguments& arguments) {
         {"steps", result.outcome.steps},
         {"broken", result.outcome.broken ? nlohmann::ordered_json(result.outcome.broken->text) : nullptr},
         {"obstacle", result.outcome.obstacle ? nlohmann::ordered_json(*result.outcome.obstacle) : nullptr}};
+    if (result.lasso) {
+      json["steps"] = result.lasso->stem.size() + result.lasso->loop.size();
+      json["broken"] = result.fault ? nullptr : nlohmann::ordered_json(program.liveness[result.property].text);
+      json["obstacle"] = result.fault ? nlohmann::ordered_json(*result.fault) : nullptr;
+    }
     replay::add(shown, json);
     print(json);
   } else {
@@ -100,6 +116,7 @@ int replay_trace(const VerifyArguments& arguments) {
     replay::add(shown, text);
     print(text);
   }
+  if (result.lasso) return result.fault ? kBadInput : kFailed;
   if (result.outcome.obstacle) return kBadInput;
   return result.outcome.broken ? kFailed : kDone;
 }
@@ -154,10 +171,11 @@ int dump(const VerifyArguments& arguments, const verify::Program& program, const
   return kDone;
 }
 
-int check_certificate(const VerifyArguments& arguments, const verify::Program& program) {
+int check_certificate(const VerifyArguments& arguments, const verify::Program& program,
+                      const verify::CommandOptions& options) {
   verify::CertificateCheck check;
   try {
-    check = verify::check_certificate(program, whole_text(arguments.check_certificate));
+    check = verify::check_certificate(program, whole_text(arguments.check_certificate), options);
   } catch (const verify::NeedsZ3& error) {
     throw UsageError(fmt::format("loco-sim verify: --check-certificate: {}", error.what()));
   } catch (const std::invalid_argument& error) {
@@ -170,7 +188,7 @@ int check_certificate(const VerifyArguments& arguments, const verify::Program& p
     }
     print(nlohmann::ordered_json{{"file", program.file},
                                  {"certificate", arguments.check_certificate},
-                                 {"accepted", check.accepted},
+                                 {"accepted", check.ended ? nlohmann::ordered_json(check.accepted) : nullptr},
                                  {"why", check.why},
                                  {"obligations", check.obligations},
                                  {"network", verify::name(check.network)},
@@ -180,10 +198,23 @@ int check_certificate(const VerifyArguments& arguments, const verify::Program& p
                       arguments.check_certificate, program.file, verify::name(check.network),
                       std::count(check.flushes.begin(), check.flushes.end(), true), check.flushes.size(),
                       check.obligations));
-  } else {
+  } else if (check.ended) {
     print(fmt::format("{}: rejected: {}\n", arguments.check_certificate, check.why));
+  } else {
+    print(fmt::format("{}: unknown: {}\n", arguments.check_certificate, check.why));
   }
-  return check.accepted ? kDone : kFailed;
+  return !check.ended ? kUnknown : check.accepted ? kDone : kFailed;
+}
+
+/// What is for safety only says so where it finds other properties.
+void require_safety_only(const VerifyArguments& arguments, const verify::Program& program) {
+  if (program.liveness.empty()) return;
+  const char* option = !arguments.certificate.empty()         ? "--certificate"
+                       : !arguments.check_certificate.empty() ? "--check-certificate"
+                                                              : nullptr;
+  if (option != nullptr)
+    say(fmt::format("{}: {} is about safety: it says nothing of assert {}\n", program.file, option,
+                    program.liveness.front().text));
 }
 
 /// Writes the certificate of a safe program. Says why where there is none.
@@ -212,9 +243,9 @@ void draw(const std::string& file, const std::vector<verify::Report>& reports) {
   }
 }
 
-/// Text or JSON to stdout, unless the drawing goes there, and the page.
-void show(const VerifyArguments& arguments, const std::vector<verify::Report>& reports,
-          const std::vector<scenario::Hardware>& hardware) {
+/// Text or JSON to stdout, unless the drawing goes there. Returns what hardware shows, for the page.
+std::vector<std::string> show(const VerifyArguments& arguments, const std::vector<verify::Report>& reports,
+                              const std::vector<scenario::Hardware>& hardware) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   std::vector<std::string> notes;
@@ -226,12 +257,28 @@ void show(const VerifyArguments& arguments, const std::vector<verify::Report>& r
     replay::add(shown, json.back());
     text += verify::to_text(report) + notes.back();
   }
-  if (!arguments.out.empty()) write_file(arguments.out, verify::to_html(reports, notes));
-  if (arguments.dot == "-") return;
+  if (arguments.dot == "-") return notes;
   if (arguments.json)
     print(json);
   else
     print(text);
+  return notes;
+}
+
+/// What was asked for in files. The verdict is out by now: that one cannot be written says nothing of the program.
+int write_files(const VerifyArguments& arguments, const std::vector<verify::Report>& reports,
+                const std::vector<std::string>& notes, const verify::CommandOptions& options) {
+  int code = verify::exit_code(reports);
+  try {
+    if (!arguments.out.empty()) write_file(arguments.out, verify::to_html(reports, notes));
+    if (!arguments.dot.empty()) draw(arguments.dot, reports);
+    if (!arguments.certificate.empty() && !write_certificate(arguments, reports.front(), options) && code == kDone)
+      code = kUnknown;
+  } catch (const std::runtime_error& error) {
+    say(fmt::format("loco-sim: {}\n", error.what()));
+    return kNotWritten;
+  }
+  return code;
 }
 
 }  // namespace
@@ -252,15 +299,13 @@ int verify_command(const VerifyArguments& arguments) {
   for (const std::string& file : arguments.files) programs.push_back(program_in(file));
   verify::CommandOptions options = command_options(arguments);
   options.predicates = predicates_in(arguments.predicates, programs.front());
+  require_safety_only(arguments, programs.front());
   if (!arguments.dump.empty()) return dump(arguments, programs.front(), options);
-  if (!arguments.check_certificate.empty()) return check_certificate(arguments, programs.front());
+  if (!arguments.check_certificate.empty()) return check_certificate(arguments, programs.front(), options);
   const std::vector<scenario::Hardware> hardware = hardware_of(arguments);
   const std::vector<verify::Report> reports = verify::check_programs(std::move(programs), options);
-  show(arguments, reports, hardware);
-  if (!arguments.dot.empty()) draw(arguments.dot, reports);
-  const int code = verify::exit_code(reports);
-  if (arguments.certificate.empty()) return code;
-  return write_certificate(arguments, reports.front(), options) ? code : code == kDone ? kUnknown : code;
+  const std::vector<std::string> notes = show(arguments, reports, hardware);
+  return write_files(arguments, reports, notes, options);
 }
 
 }  // namespace loco::cli

@@ -52,7 +52,7 @@ _HOME = {
     "Trace": "trace", "read_trace": "trace", "call_dtype": "trace", "subevent_dtype": "trace",
     "Verdict": "verdict", "check": "trace",
     "Robustness": "robustness", "robust": "robustness",
-    "OnHardware": "verification", "Verification": "verification", "verify": "verification",
+    "Liveness": "verification", "OnHardware": "verification", "Verification": "verification", "verify": "verification",
 }
 _MODULES = {"errors", "plot", "verbs"}
 

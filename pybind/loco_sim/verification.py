@@ -20,7 +20,7 @@ from .units import WORD_MAX, yes_or_no
 
 Hardware = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
-__all__ = ["OnHardware", "Verification", "verify"]
+__all__ = ["Liveness", "OnHardware", "Verification", "verify"]
 
 _FILE_BYTES_MAX = 1 << 24  # as the command line: a device has no end
 
@@ -35,6 +35,20 @@ class OnHardware:
     states: int = 0  #: explored
     runs: int = 0  #: sampled
     why: str | None = None  #: of "not run"
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """Whether what has to happen in the end does, in every run that counts."""
+
+    property: str  #: as in the program: "ends", "leads_to (at(1, try), at(1, cs))"
+    line: int
+    fairness: str  #: "weak", "nic" or "none": which runs count
+    verdict: str  #: "live", "not live" or "unknown"
+    why: str
+    kind: str | None = None  #: of "not live": "stopped", "deadlock" or "livelock"
+    trace: dict[str, Any] | None = None  #: of "not live": "stem", "loop" (for ever) and "again"
+    recurrent: str | None = None  #: of a loop in which numbers grow: the condition that it keeps
 
 
 @dataclass(frozen=True)
@@ -54,11 +68,12 @@ class Verification:
     shortest: bool  #: no schedule with fewer steps breaks anything
     replay_on: list[OnHardware]  #: of "unsafe": what the hardware that was asked for shows of it
     text: str  #: as ``loco-sim verify`` prints it
+    liveness: list[Liveness] = field(default_factory=list)  #: of each liveness property, in textual order
 
     @property
     def ok(self) -> bool:
-        """Whether the program is proved safe."""
-        return self.verdict == "safe"
+        """Whether the program is proved safe, and live as far as it asks for that."""
+        return self.verdict == "safe" and all(one.verdict == "live" for one in self.liveness)
 
     def __str__(self) -> str:
         return self.text
@@ -71,19 +86,22 @@ class Verification:
         return need("pandas", "Verification.to_pandas()").DataFrame(self.trace or [])
 
 
-def verify(program: str | os.PathLike[str], *, network: str = "unordered", engine: str = "auto",
-           search_flushes: bool = False, where: bool = False, pending: int = 4, max_seconds: float = 60,
-           max_memory: int = 2 << 30, replay_on: Hardware | Sequence[Hardware] = ()) -> Verification:
+def verify(program: str | os.PathLike[str], *, network: str = "unordered", fairness: str = "weak",
+           engine: str = "auto", search_flushes: bool = False, where: bool = False, pending: int = 4, max_seconds: float = 60,
+           max_cpu_seconds: float = 0, max_memory: int = 2 << 30, replay_on: Hardware | Sequence[Hardware] = ()) -> Verification:
     """Proves that an RMA program keeps its properties for every schedule of CPUs and NICs, or shows how it breaks them.
 
     Args:
         program: a file, or the text of a program: text has a "{".
         network: "unordered", "verbs", "in-order" or "sc".
+        fairness: which runs count for liveness properties that do not say it: "weak" (whoever can go on does), "nic"
+            (operations are done, processes may stop) or "none".
         engine: "auto", "explicit", "predicates" or "extrapolate".
         search_flushes: also all smallest sets of the program's flushes that suffice.
         where: the same for a flush after every remote statement, in place of the program's own.
         pending: instances of a remote statement that are told apart while they are pending, at most.
-        max_seconds: time limit; 0 is none.
+        max_seconds: time limit, by the clock on the wall; 0 is none.
+        max_cpu_seconds: the same in seconds of the processor, which do not depend on what else runs.
         max_memory: bytes that the points of a search may take.
         replay_on: hardware to try a counterexample on: a profile's name or file, a mapping that starts from one
             (``{"base": "cx5-roce-25g", "nic": {"placement": "unordered"}}``), or several.
@@ -100,7 +118,7 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
             content = file.read(_FILE_BYTES_MAX + 1)
         if len(content) > _FILE_BYTES_MAX:
             raise InputError(f"{shown(name)}:1:1: expected at most {_FILE_BYTES_MAX} bytes, found more")
-    for argument, value in (("network", network), ("engine", engine)):
+    for argument, value in (("network", network), ("fairness", fairness), ("engine", engine)):
         if not isinstance(value, str):
             raise TypeError(f"{argument}: expected a name, found {value!r}")
     for argument, number, most in (("pending", pending, 2**32 - 1), ("max_memory", max_memory, WORD_MAX)):
@@ -108,16 +126,17 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
             raise TypeError(f"{argument}: expected a whole number, found {number!r}")
         if not 1 <= number <= most:
             raise InputError(f"verify(): {argument}: expected a number from 1 to {most}, found {number}")
-    if not isinstance(max_seconds, Real):
-        raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")
-    if not max_seconds >= 0:  # nor NaN, which is no limit at all
-        raise InputError(f"verify(): max_seconds: expected a number from 0 on, found {max_seconds}")
+    for argument, limit in (("max_seconds", max_seconds), ("max_cpu_seconds", max_cpu_seconds)):
+        if not isinstance(limit, Real):
+            raise TypeError(f"{argument}: expected a number of seconds, found {limit!r}")
+        if not limit >= 0:  # nor NaN, which is no limit at all
+            raise InputError(f"verify(): {argument}: expected a number from 0 on, found {limit}")
     profiles = [replay_on] if isinstance(replay_on, (str, os.PathLike, Mapping)) else replay_on
     hardware = [yaml_text(one) for one in profiles]
     try:
-        out, words = _core.verify_program(content, name, network, engine, yes_or_no("search_flushes", search_flushes),
-                                          yes_or_no("where", where), pending, max_seconds,
-                                          max_memory, hardware)
+        out, words = _core.verify_program(content, name, network, fairness, engine,
+                                          yes_or_no("search_flushes", search_flushes), yes_or_no("where", where), pending,
+                                          max_seconds, max_cpu_seconds, max_memory, hardware)
     except InputError:
         raise
     except ValueError as error:  # a network or an engine
@@ -128,4 +147,5 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", engin
         file=report["file"], verdict=report["verdict"], why=report["why"], network=report["network"],
         engine=report["engine"], given=flushes["given"], needed=flushes["needed"], placements=flushes["placements"],
         seconds=report["seconds"], trace=report.get("trace"), shortest=report.get("shortest", False),
-        replay_on=[OnHardware(**one) for one in report.get("replay_on", [])], text=words)
+        replay_on=[OnHardware(**one) for one in report.get("replay_on", [])], text=words,
+        liveness=[Liveness(**one) for one in report.get("liveness", [])])

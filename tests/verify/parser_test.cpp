@@ -1,6 +1,7 @@
 // Programs as text: what is accepted, and one line with its place for each kind of mistake.
 #include "verify/parser.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -125,7 +126,8 @@ TEST_CASE("a mistake is told of in one line with its place") {
   CHECK(error(with("u = 1 +;")) == "f.rma:1:50: expected an integer, a variable or \"(\", found \";\"");
   CHECK(error(with("else skip;")) == "f.rma:1:43: expected a statement, found \"else\"");
   CHECK(error(with("skip;", "assert finaly (1);")) ==
-        "f.rma:3:8: expected \"final\" or \"always\", found \"finaly\"; did you mean \"final\"?");
+        "f.rma:3:8: expected final, always, ends, eventually, leads_to or progress, found \"finaly\"; did you mean "
+        "\"final\"?");
   CHECK(error(with("skip;", "assert always (1); process")) ==
         "f.rma:3:20: expected \"assert\" or the end of the file, found \"process\"");
 }
@@ -144,7 +146,8 @@ TEST_CASE("names are looked up where they may be used") {
   CHECK(error(with("goto B;")) == "f.rma:1:48: expected a label of process 1, found \"B\"");
   CHECK(error(with("break;")) == "f.rma:1:43: expected \"break\" inside a loop, found it outside");
   CHECK(error(with("L: skip; L: skip;")) == "f.rma:1:52: expected a label that process 1 has once, found \"L\" again");
-  CHECK(error(with("L: M: skip;")) == "f.rma:1:47: expected \"=\" or \":\" after a name, found \":\"");
+  CHECK(error(with("L: M: skip;")) ==
+        "f.rma:1:46: expected a statement after the label \"L\" (it has one label at most), found \"M\"");
   CHECK(error("process 1 { } process 1 { } assert always (1);") ==
         "f.rma:1:23: expected a number that no other process has, found \"1\"");
   CHECK(error("process 1 { shared X = 1; } process 2 { shared X = 1; } assert always (1);") ==
@@ -163,6 +166,41 @@ TEST_CASE("properties may name everything, without doubt") {
         "f.rma:1:61: expected one variable, found \"u\", which 2 processes declare: write u@1");
   CHECK(error("process 1 { local u; } process 2 { local u; } assert final (u@3 == 1);") ==
         "f.rma:1:63: expected the number of a process (1, 2), found \"3\"");
+  CHECK(error("process 0 { shared a = 1; local a; } assert final (a == 1);") ==
+        "f.rma:1:52: expected a name with one meaning, found \"a\", a shared variable and a local of process 0: a@0 is "
+        "the local; for the other, give one of them another name");
+}
+
+TEST_CASE("liveness has words of its own, which are names elsewhere") {
+  CHECK(error(with("in: skip;", "assert always (in(1, in) || at(2, A));")) == "accepted");
+  CHECK(error("process 1 { shared ends = 0, under = 1; local in; progress: skip; } assert final (ends == in);") ==
+        "accepted");
+  CHECK(error(with("skip;", "assert live;")) ==
+        "f.rma:3:8: expected final, always, ends, eventually, leads_to or progress, found \"live\"");
+  CHECK(error(with("skip;", "assert ends (1, 7);")) ==
+        "f.rma:3:17: expected the number of a process (1, 2), found \"7\"");
+  CHECK(error(with("skip;", "assert leads_to (X == 1);")) ==
+        "f.rma:3:24: expected \",\" and what is to come, found \")\"");
+  CHECK(error(with("skip;", "assert progress (at(2, B));")) ==
+        "f.rma:3:24: expected a label of process 2, found \"B\"");
+  CHECK(error(with("skip;", "assert progress (in(2, A));")) == "f.rma:3:18: expected \"at\", found \"in\"");
+  CHECK(error(with("skip;", "assert ends under wek;")) ==
+        "f.rma:3:19: expected weak, nic or none, found \"wek\"; did you mean \"weak\"?");
+  CHECK(error(with("u = 1 + in(1, A);")) ==
+        "f.rma:1:57: expected locals only (at(...) and in(...) are for properties), found \"in\"");
+}
+
+TEST_CASE("in(...) is a statement with its block") {
+  const Program program = parsed(
+      "process 1 { local u; L: while (u == 0) { u = 1; if (u == 1) skip; } M: u = 2; }\n"
+      "assert leads_to (in(1, L), in(1, M)) under nic;");
+  const Process& process = program.processes[0];
+  REQUIRE(process.labels.size() == 2);
+  CHECK(std::count(process.labels[0].inside.begin(), process.labels[0].inside.end(), true) == 4);
+  CHECK(std::count(process.labels[1].inside.begin(), process.labels[1].inside.end(), true) == 1);
+  REQUIRE(program.liveness.size() == 1);
+  CHECK(program.liveness[0].under == Fairness::kNic);
+  CHECK(program.liveness[0].text == "leads_to (in(1, L), in(1, M))");
 }
 
 TEST_CASE("depth is bounded, length is not") {

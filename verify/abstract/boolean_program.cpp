@@ -15,8 +15,8 @@ constexpr std::size_t kWideMax = 8;  ///< predicates among which cubes of three 
 
 class CubeSearch {
  public:
-  CubeSearch(const std::vector<Linear>& predicates, std::function<void()> look)
-      : predicates_(predicates), look_(std::move(look)), solver_(context_) {}
+  CubeSearch(const std::vector<Linear>& predicates, const Limits& limits)
+      : predicates_(predicates), limits_(limits), solver_(context_) {}
 
   /// The cubes that contradict the atoms, none part of another one.
   Cubes against(const std::vector<Linear>& atoms) {
@@ -89,7 +89,8 @@ class CubeSearch {
         const auto i = std::find(literals_.begin(), literals_.end(), l) - literals_.begin();
         assumed.push_back(names[static_cast<std::size_t>(i)]);
       }
-      if (calls_++ % 64 == 0 && look_) look_();
+      ++calls_;
+      limits_.look_at_all();
       if (solver_.check(assumed) == z3::unsat) found_.push_back(cube);
       return;
     }
@@ -101,7 +102,7 @@ class CubeSearch {
   }
 
   const std::vector<Linear>& predicates_;
-  std::function<void()> look_;
+  const Limits& limits_;
   z3::context context_;
   z3::solver solver_;
   std::vector<std::int32_t> literals_;
@@ -186,11 +187,10 @@ Variable collected(const Reduced& reduced, std::uint32_t channel, std::uint32_t 
   return c.results ? reduced.shared(reduced.program->remotes[c.remote].remote) : c.operands[operand].source;
 }
 
-BooleanProgram boolean_program(const Reduced& reduced, const std::vector<Linear>& predicates,
-                               const std::function<void()>& look) {
+BooleanProgram boolean_program(const Reduced& reduced, const std::vector<Linear>& predicates, const Limits& limits) {
   BooleanProgram result;
   result.predicates = predicates;
-  CubeSearch search(result.predicates, look);
+  CubeSearch search(result.predicates, limits);
   for (const CpuStep& step : reduced.cpu) {
     result.cpu.push_back(boolean_step(step.command, reduced, predicates, search));
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "verify/abstract/reduced.hpp"
+#include "verify/engine.hpp"
 
 namespace loco::verify::abstract {
 
@@ -42,9 +43,9 @@ struct BooleanProgram {
 /// Public for tests; `boolean_program` calls it for every step.
 [[nodiscard]] Cubes cubes_against(const std::vector<Linear>& atoms, const std::vector<Linear>& predicates);
 
-/// `look` is called now and then, and may throw to end it.
+/// Throws LimitReached.
 [[nodiscard]] BooleanProgram boolean_program(const Reduced& reduced, const std::vector<Linear>& predicates,
-                                             const std::function<void()>& look);
+                                             const Limits& limits);
 
 /// The variable whose values an operand collects: its source, or, of results, the remote variable.
 [[nodiscard]] Variable collected(const Reduced& reduced, std::uint32_t channel, std::uint32_t operand);

@@ -1,9 +1,13 @@
 #include "verify/abstract/certificate_check.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -17,10 +21,22 @@ struct Rejected : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What the solver may take of it; nothing when there is no limit.
+std::optional<unsigned> milliseconds_left(const Limits& limits) {
+  using Clock = std::chrono::steady_clock;
+  if (limits.deadline == Clock::time_point::max()) return std::nullopt;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limits.deadline - Clock::now()).count();
+  return static_cast<unsigned>(std::clamp<std::int64_t>(left, 1, std::numeric_limits<int>::max()));
+}
+
 class Checker {
  public:
-  Checker(const Program& program, const Certificate& certificate)
-      : certificate_(certificate), reduced_(reduce(program, certificate.network)), solver_(context_) {
+  Checker(const Program& program, const Certificate& certificate, const Limits& limits)
+      : certificate_(certificate),
+        limits_(limits),
+        reduced_(reduce(program, certificate.network)),
+        solver_(context_),
+        kept_(context_) {
     for (Variable v = 0; v < reduced_.variables; ++v)
       now_.push_back(v == kZero ? context_.int_val(0) : context_.int_const(fmt::format("v{}", v).c_str()));
     for (const Channel& c : reduced_.channels) {
@@ -37,6 +53,9 @@ class Checker {
       verdict.accepted = true;
     } catch (const Rejected& reason) {
       verdict.why = reason.what();
+    } catch (const LimitReached& reason) {
+      verdict.ended = false;
+      verdict.why = fmt::format("{} after {} obligations", reason.what(), obligations_);
     }
     verdict.obligations = obligations_;
     return verdict;
@@ -64,15 +83,51 @@ class Checker {
     return result;
   }
 
-  /// With what is asserted, `claim` cannot be false.
+  // -- what is asserted at the moment
+
+  void assume(const z3::expr& fact) {
+    const auto id = Z3_get_ast_id(context_, fact);
+    if (known_.insert(id).second) kept_.push_back(fact);  // a number stays that of its formula
+    asserted_.push_back(fact);
+  }
+
+  /// Z3 answers each question once: states that differ in what no predicate speaks of have the same ones.
   bool implied(const z3::expr& claim) {
     ++obligations_;
-    solver_.push();
+    limits_.tick();
+    std::vector<unsigned> question;
+    for (const z3::expr& fact : asserted_) question.push_back(Z3_get_ast_id(context_, fact));
+    std::sort(question.begin(), question.end());
+    question.erase(std::unique(question.begin(), question.end()), question.end());
+    question.push_back(Z3_get_ast_id(context_, claim));
+    const auto [answer, added] = answers_.try_emplace(std::move(question), false);
+    if (!added) return answer->second;
+    if (known_.insert(answer->first.back()).second) kept_.push_back(claim);
+    limits_.look_at_all();
+    solver_.reset();
+    for (const z3::expr& fact : asserted_) solver_.add(fact);
     solver_.add(!claim);
+    if (const auto left = milliseconds_left(limits_)) solver_.set("timeout", *left);
     const z3::check_result result = solver_.check();
-    solver_.pop();
-    return result == z3::unsat;
+    if (result == z3::unknown) limits_.look_at_all();
+    return answer->second = result == z3::unsat;
   }
+
+  /// What is asserted between its beginning and its end holds for that long.
+  class Scope {
+   public:
+    explicit Scope(Checker& checker) : checker_(checker), size_(checker.asserted_.size()) {}
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() {
+      checker_.asserted_.erase(checker_.asserted_.begin() + static_cast<std::ptrdiff_t>(size_),
+                               checker_.asserted_.end());
+    }
+
+   private:
+    Checker& checker_;
+    std::size_t size_;
+  };
 
   [[noreturn]] void reject(std::uint32_t state, const std::string& why) const {
     throw Rejected(fmt::format("state {}: {}", state, why));
@@ -103,15 +158,14 @@ class Checker {
 
   void state(std::uint32_t number) {
     const CertificateState& s = certificate_.states[number];
-    solver_.reset();
-    solver_.add(all(s.memory, now_));
+    asserted_.clear();
+    assume(all(s.memory, now_));
     for (const Violation& v : reduced_.violations) property(number, v);
     const std::vector<Move> all_moves = moves(reduced_, certificate_, s);
     if (all_moves.size() != s.next.size()) reject(number, "another number of steps than the program has there");
     for (std::size_t m = 0; m < all_moves.size(); ++m) {
-      solver_.push();
+      const Scope scope(*this);
       move(number, all_moves[m], s.next[m]);
-      solver_.pop();
     }
   }
 
@@ -131,9 +185,9 @@ class Checker {
     const Command& command = move.nic ? reduced_.nic[move.step].command : reduced_.cpu[move.step].command;
     if (move.nic) {
       const std::uint32_t first = first_operand_[reduced_.nic[move.step].channel];
-      for (std::uint32_t k = 0; k < move.picks.size(); ++k) solver_.add(all(s.sets[first + k][move.picks[k]], now_));
+      for (std::uint32_t k = 0; k < move.picks.size(); ++k) assume(all(s.sets[first + k][move.picks[k]], now_));
     }
-    for (const Linear& guard : command.guards) solver_.add(holds(guard, now_));
+    for (const Linear& guard : command.guards) assume(holds(guard, now_));
     if (to == kNowhere) {
       if (!impossible(s)) reject(number, "a step is possible for which no state is named");
       return;
@@ -190,11 +244,9 @@ class Checker {
       };
       if (s.held[c] > 0) {
         for (const Literals& kind : s.sets[o]) {
-          solver_.push();
-          solver_.add(all(kind, with_element(now_, o, other())));
-          const bool stays = fits(other());
-          solver_.pop();
-          if (!stays) reject(number, "a number of a set is not of its kinds after a step");
+          const Scope scope(*this);
+          assume(all(kind, with_element(now_, o, other())));
+          if (!fits(other())) reject(number, "a number of a set is not of its kinds after a step");
         }
         for (const Assignment& a : command.assignments) {
           if (a.target == operands_[o].source && a.target != kZero) added(next[a.target]);
@@ -207,9 +259,14 @@ class Checker {
   }
 
   const Certificate& certificate_;
+  const Limits& limits_;
   Reduced reduced_;
   z3::context context_;
   z3::solver solver_;
+  z3::expr_vector kept_;  ///< formulas that have a number
+  std::set<unsigned> known_;
+  std::vector<z3::expr> asserted_;
+  std::map<std::vector<unsigned>, bool> answers_;  ///< by the numbers of what is asserted and of the claim
   Values now_;
   std::vector<Operand> operands_;
   std::vector<std::uint32_t> first_operand_;
@@ -218,8 +275,8 @@ class Checker {
 
 }  // namespace
 
-CertificateVerdict check_certificate(const Program& program, const Certificate& certificate) {
-  return Checker(program, certificate).run();
+CertificateVerdict check_certificate(const Program& program, const Certificate& certificate, const Limits& limits) {
+  return Checker(program, certificate, limits).run();
 }
 
 }  // namespace loco::verify::abstract

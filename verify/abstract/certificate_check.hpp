@@ -10,15 +10,18 @@
 #include <string>
 
 #include "verify/abstract/certificate.hpp"
+#include "verify/engine.hpp"
 
 namespace loco::verify::abstract {
 
 struct CertificateVerdict {
   bool accepted = false;
-  std::string why;  ///< what does not hold
+  bool ended = true;  ///< false: a limit was reached, `why` says which
+  std::string why;    ///< what does not hold
   std::uint64_t obligations = 0;
 };
 
-[[nodiscard]] CertificateVerdict check_certificate(const Program& program, const Certificate& certificate);
+[[nodiscard]] CertificateVerdict check_certificate(const Program& program, const Certificate& certificate,
+                                                   const Limits& limits = {});
 
 }  // namespace loco::verify::abstract

@@ -14,23 +14,12 @@ namespace {
 
 using namespace abstract;
 
-struct OutOfTime : GivesUp {
-  OutOfTime() : GivesUp("out of time in the search for cubes") {}
-};
-
 constexpr std::uint8_t kFlag = 2;  // a channel holds none, one, or more
 
 void add(std::vector<Linear>& list, const std::vector<Linear>& more) {
   for (const Linear& p : more) {
     if (std::find(list.begin(), list.end(), p) == list.end()) list.push_back(p);
   }
-}
-
-std::function<void()> look(const Limits& limits) {
-  return [limits] {
-    if (limits.look) limits.look();
-    if (limits.out_of_time()) throw OutOfTime();
-  };
 }
 
 class ExtrapolateEngine final : public Engine {
@@ -44,6 +33,8 @@ class ExtrapolateEngine final : public Engine {
     try {
       answer = decide(task);
     } catch (const GivesUp& e) {
+      answer.why = e.what();
+    } catch (const LimitReached& e) {
       answer.why = e.what();
     }
     answer.engine = name();
@@ -62,9 +53,9 @@ class ExtrapolateEngine final : public Engine {
     }
     for (int round = 0;; ++round) {
       Abstraction abstraction(reduced, extrapolated(reduced, predicates));
-      const BooleanProgram program = boolean_program(reduced, predicates, look(task.limits));
+      const BooleanProgram program = boolean_program(reduced, predicates, task.limits);
       const Caps caps(reduced.channels.size(), kFlag);
-      ExtrapolatedStepper stepper(abstraction, program, task.flushes, caps);
+      ExtrapolatedStepper stepper(abstraction, program, task.flushes, caps, task.limits);
       const SearchResult result = search(stepper, Footprint(reduced, task.flushes), task.limits, Order::kReduced);
       const std::string found =
           fmt::format("{} predicates, {} when extrapolated; {} solver calls; {} abstract states", predicates.size(),
@@ -97,7 +88,7 @@ std::string dump(const Task& task, const std::string& what, const std::vector<Ex
     throw std::invalid_argument(fmt::format("expected bp, reduced or ebp, found \"{}\"", what));
   std::vector<Linear> predicates = atoms_of(reduced, given);
   if (given.empty()) predicates = learn({task.program, task.flushes, Network::kSc, task.limits}).predicates;
-  const BooleanProgram program = boolean_program(reduced, predicates, look(task.limits));
+  const BooleanProgram program = boolean_program(reduced, predicates, task.limits);
   return what == "bp" ? to_text(reduced, program) : extrapolation_text(reduced, program);
 }
 

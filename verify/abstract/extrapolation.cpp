@@ -71,8 +71,8 @@ Predicates extrapolated(const Reduced& reduced, const std::vector<Linear>& predi
 }
 
 ExtrapolatedStepper::ExtrapolatedStepper(Abstraction& abstraction, const BooleanProgram& program,
-                                         const FlushMask& flushes, const Caps& caps)
-    : Stepper(abstraction, flushes, caps), reduced_(&abstraction.reduced()), program_(&program) {
+                                         const FlushMask& flushes, const Caps& caps, const Limits& limits)
+    : Stepper(abstraction, flushes, caps, limits), reduced_(&abstraction.reduced()), program_(&program) {
   over_ = over_sets(*reduced_, program.predicates, collects_);
 }
 

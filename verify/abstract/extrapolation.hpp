@@ -27,7 +27,7 @@ class ExtrapolatedStepper final : public Stepper {
  public:
   /// `abstraction` is over `extrapolated(...)`.
   ExtrapolatedStepper(Abstraction& abstraction, const BooleanProgram& program, const FlushMask& flushes,
-                      const Caps& caps);
+                      const Caps& caps, const Limits& limits);
 
   [[nodiscard]] bool may_fail(const AbstractState& state, std::uint32_t step) override;
   [[nodiscard]] bool may_violate(const AbstractState& state, std::uint32_t violation) override;

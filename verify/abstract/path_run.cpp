@@ -35,6 +35,7 @@ class Runner {
     for (Variable v = 1; v < reduced_.memory_end(); ++v)
       current_.push_back(node(v, 0, Linear::of_constant(reduced_.initial[v - 1])));
     for (now_ = 1; now_ <= path_.steps.size(); ++now_) {
+      stepper_.limits().tick();
       const AbstractStep& step = path_.steps[now_ - 1];
       if (!(step.nic ? nic(step) : cpu(step))) return std::move(run_);
     }

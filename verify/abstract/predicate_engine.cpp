@@ -49,6 +49,9 @@ class PredicateEngine final : public Engine {
       decide(task, order, answer);
     } catch (const GivesUp& e) {
       answer.why = e.what();
+    } catch (const LimitReached& e) {
+      answer.why = fmt::format("{}, with {} predicates", e.what(), predicates_.size());
+      answer.more = task.limits.ticks_max != 0;
     }
     return answer;
   }
@@ -91,7 +94,7 @@ class PredicateEngine final : public Engine {
   void decide(const Task& task, Order order, Answer& answer) {
     for (int round = 0;; ++round) {
       Abstraction abstraction(*reduced_, predicates_);
-      Stepper stepper(abstraction, task.flushes, caps_);
+      Stepper stepper(abstraction, task.flushes, caps_, task.limits);
       const Footprint footprint(*reduced_, task.flushes);
       SearchResult result = search(stepper, footprint, task.limits, order);
       if (result.verdict == Verdict::kSafe) {
@@ -107,6 +110,7 @@ class PredicateEngine final : public Engine {
       }
       if (result.verdict == Verdict::kUnknown) {
         answer.why = fmt::format("{}, with {} predicates", result.why, predicates_.size());
+        answer.more = task.limits.ticks_max != 0;
         return;
       }
       const Refinement refinement = refine(stepper, *result.path, predicates_);

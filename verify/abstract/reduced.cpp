@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "verify/constants.hpp"
 #include "verify/semantics.hpp"
 
 namespace loco::verify::abstract {
@@ -20,6 +21,27 @@ Number small(const Integer& value) {
 void equal(std::vector<Linear>& guards, const Linear& a, const Linear& b) {
   guards.push_back(minus(a, b));
   guards.push_back(minus(b, a));
+}
+
+/// `in(...)` as the places where the process may stand.
+Expression without_in(const Program& program, const Expression& expression) {
+  Expression result;
+  result.text = expression.text;
+  for (const ExpressionNode& node : expression.nodes) {
+    if (node.op != Operator::kIn) {
+      result.nodes.push_back(node);
+      continue;
+    }
+    const std::vector<bool>& inside = program.processes[node.index].labels[node.location].inside;
+    bool first = true;
+    for (std::uint32_t l = 0; l < inside.size(); ++l) {
+      if (!inside[l]) continue;
+      result.nodes.push_back({Operator::kAt, 0, node.index, l});
+      if (!first) result.nodes.push_back({Operator::kOr, 0, 0, 0});
+      first = false;
+    }
+  }
+  return result;
 }
 
 class Reducer {
@@ -42,23 +64,22 @@ class Reducer {
     reduced_.other = reduced_.variables++;
     for (std::uint32_t p = 0; p < program_.processes.size(); ++p) process(p);
     for (std::uint32_t i = 0; i < program_.properties.size(); ++i) property(i);
+    for (CpuStep& step : reduced_.cpu) leave_out_fixed(step.command);
+    for (NicStep& step : reduced_.nic) leave_out_fixed(step.command);
     return std::move(reduced_);
   }
 
  private:
   void find_fixed() {
+    const Constants constants(program_);
     reduced_.fixed.assign(reduced_.memory_end(), true);
-    for (const RemoteStatement& r : program_.remotes) {
-      for (const std::uint32_t v : writes(r)) reduced_.fixed[reduced_.shared(v)] = false;
-    }
-    for (const Process& p : program_.processes) {
-      for (const Edge& e : p.edges) {
-        const ActionKind kind = e.action.kind;
-        if (kind == ActionKind::kStore) reduced_.fixed[reduced_.shared(e.action.shared)] = false;
-        if (kind == ActionKind::kAssign || kind == ActionKind::kChoose || kind == ActionKind::kLoad)
-          reduced_.fixed[reduced_.local(e.action.local)] = false;
-      }
-    }
+    for (std::uint32_t v = 0; v < program_.shared.size(); ++v) reduced_.fixed[reduced_.shared(v)] = constants.shared[v];
+    for (std::uint32_t l = 0; l < program_.locals.size(); ++l) reduced_.fixed[reduced_.local(l)] = constants.locals[l];
+  }
+
+  /// What is written to constants changes nothing.
+  void leave_out_fixed(Command& command) const {
+    std::erase_if(command.assignments, [&](const Assignment& a) { return reduced_.fixed[a.target]; });
   }
 
   Naming naming() const {
@@ -254,7 +275,7 @@ class Reducer {
 
   void property(std::uint32_t i) {
     const Property& p = program_.properties[i];
-    for (Conjunction& c : where_true(p.expression, true, naming()))
+    for (Conjunction& c : where_true(without_in(program_, p.expression), true, naming()))
       reduced_.violations.push_back({i, p.kind == PropertyKind::kFinal, std::move(c)});
   }
 

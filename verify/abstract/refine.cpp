@@ -16,8 +16,8 @@ constexpr int kPinsMax = 24;
 
 class Interpolation {
  public:
-  Interpolation(const Reduced& reduced, const PathRun& run, Predicates& predicates)
-      : reduced_(reduced), run_(run), predicates_(predicates) {}
+  Interpolation(const Reduced& reduced, const PathRun& run, Predicates& predicates, const Limits& limits)
+      : reduced_(reduced), run_(run), predicates_(predicates), limits_(limits) {}
 
   bool add() {
     const auto d = as_difference(run_.failed.value());
@@ -45,6 +45,7 @@ class Interpolation {
     std::vector<Reached> rounds(1, {std::vector<Number>(nodes, kFar), std::vector<std::uint32_t>(nodes, 0)});
     rounds[0].weight[guard.right] = 0;
     while (rounds.size() <= nodes) {
+      limits_.tick();
       Reached next{std::vector<Number>(nodes, kFar), std::vector<std::uint32_t>(nodes, 0)};
       for (std::uint32_t e = 0; e < run_.edges.size(); ++e) {
         const PathEdge& edge = run_.edges[e];
@@ -263,6 +264,7 @@ class Interpolation {
   const Reduced& reduced_;
   const PathRun& run_;
   Predicates& predicates_;
+  const Limits& limits_;
 };
 
 }  // namespace
@@ -276,7 +278,7 @@ Refinement refine(Stepper& stepper, const AbstractPath& path, Predicates& predic
   } else if (!run.failed) {
     result.kind = Refinement::Kind::kRun;
     result.schedule = std::move(run.schedule);
-  } else if (Interpolation(stepper.abstraction().reduced(), run, predicates).add()) {
+  } else if (Interpolation(stepper.abstraction().reduced(), run, predicates, stepper.limits()).add()) {
     result.kind = Refinement::Kind::kPredicates;
   } else {
     result.why = "no predicate rules an abstract run out";

@@ -40,11 +40,22 @@ class Search {
         order_(order) {}
 
   SearchResult run() {
+    try {
+      return walk();
+    } catch (const LimitReached& reached) {
+      result_.verdict = Verdict::kUnknown;
+      result_.why = fmt::format("{} after {} abstract states", reached.what(), nodes_.size());
+      return std::move(result_);
+    }
+  }
+
+ private:
+  SearchResult walk() {
     const AbstractState initial = stepper_.initial();
     if (found(initial, kNobody)) return std::move(result_);
     push(initial, kNobody, {});
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (!within_limits(i)) break;
+      look_at_memory(i);
       if (!nodes_[i].covered && expand(i)) return std::move(result_);
       if (i + 1 == nodes_.size()) result_.verdict = Verdict::kSafe;
     }
@@ -57,7 +68,6 @@ class Search {
     return std::move(result_);
   }
 
- private:
   struct Node {
     const std::vector<std::uint32_t>* words;
     std::uint32_t parent;
@@ -65,20 +75,11 @@ class Search {
     bool covered;  ///< by one that came later
   };
 
-  bool within_limits(std::uint32_t i) {
-    if (i % 256 != 0) return true;
-    if (limits_.look) limits_.look();
+  void look_at_memory(std::uint32_t i) const {
+    if (i % 256 != 0) return;
     const std::uint64_t bytes =
         nodes_.size() * (sizeof(Node) + 96 + (nodes_.empty() ? 0 : nodes_[0].words->size() * 4));
-    if (limits_.out_of_time()) {
-      result_.why = "out of time";
-    } else if (bytes > limits_.memory_bytes) {
-      result_.why = "out of memory";
-    } else {
-      return true;
-    }
-    result_.why += fmt::format(" after {} abstract states", nodes_.size());
-    return false;
+    if (bytes > limits_.memory_bytes) throw LimitReached("out of memory");
   }
 
   // -- states as words
@@ -261,6 +262,7 @@ class Search {
   }
 
   bool expand(std::uint32_t node) {
+    limits_.tick();
     const AbstractState state = unpack(*nodes_[node].words);
     const auto processes = static_cast<std::uint32_t>(state.at.size());
     if (order_ == Order::kAll) {

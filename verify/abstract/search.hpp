@@ -59,7 +59,8 @@ enum class Order : std::uint8_t {
 /// The steps of a reduced program on abstract states. Used by the search, and to follow a path again.
 class Stepper {
  public:
-  Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps& caps);
+  /// What it is given outlives it.
+  Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps& caps, const Limits& limits);
   Stepper(const Stepper&) = delete;
   Stepper& operator=(const Stepper&) = delete;
   virtual ~Stepper() = default;
@@ -76,6 +77,7 @@ class Stepper {
   [[nodiscard]] bool ended(const AbstractState& state) const;
 
   [[nodiscard]] Abstraction& abstraction() { return *abstraction_; }
+  [[nodiscard]] const Limits& limits() const { return *limits_; }
   [[nodiscard]] MemoryBits relevant(const AbstractState& state) const;
   [[nodiscard]] ElementBits relevant(const AbstractState& state, std::uint32_t operand) const;
   [[nodiscard]] const Transformer& cpu_transformer(std::uint32_t step) const { return cpu_[step]; }
@@ -96,6 +98,7 @@ class Stepper {
   Abstraction* abstraction_;
   const FlushMask* flushes_;
   const Caps* caps_;
+  const Limits* limits_;
   std::vector<Transformer> cpu_;
   std::vector<Transformer> nic_;
   std::vector<Members> waits_;                                            ///< [flush]

@@ -5,8 +5,8 @@
 
 namespace loco::verify::abstract {
 
-Stepper::Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps& caps)
-    : abstraction_(&abstraction), flushes_(&flushes), caps_(&caps) {
+Stepper::Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps& caps, const Limits& limits)
+    : abstraction_(&abstraction), flushes_(&flushes), caps_(&caps), limits_(&limits) {
   const Reduced& reduced = abstraction.reduced();
   for (const CpuStep& s : reduced.cpu) cpu_.push_back(abstraction.transformer(s.command));
   for (const NicStep& s : reduced.nic) nic_.push_back(abstraction.transformer(s.command));
@@ -111,6 +111,7 @@ void Stepper::apply(const AbstractState& state, AbstractState after, Which step,
 
 void Stepper::cpu(const AbstractState& state, std::uint32_t number, const Emit& emit) {
   const Reduced& reduced = abstraction_->reduced();
+  limits_->tick();
   const CpuStep& step = reduced.cpu[number];
   if (step.fails) return;
   if (step.flush && (*flushes_)[*step.flush]) {
@@ -136,6 +137,7 @@ void Stepper::cpu(const AbstractState& state, std::uint32_t number, const Emit& 
 
 void Stepper::take_out(const AbstractState& state, std::uint32_t number, const std::vector<Pick>& picks,
                        const Emit& emit) {
+  limits_->tick();
   const Reduced& reduced = abstraction_->reduced();
   const NicStep& step = reduced.nic[number];
   const std::uint32_t c = step.channel;

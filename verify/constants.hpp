@@ -1,0 +1,18 @@
+// Variables that hold their initial value for ever, since all that is ever written to them is that value: what reads
+// them may read at any time.
+#pragma once
+
+#include <vector>
+
+#include "verify/program.hpp"
+
+namespace loco::verify {
+
+struct Constants {
+  explicit Constants(const Program& program);
+
+  std::vector<bool> shared;  ///< by Program::shared
+  std::vector<bool> locals;  ///< by Program::locals
+};
+
+}  // namespace loco::verify

@@ -1,0 +1,220 @@
+#include "verify/liveness/check.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "verify/liveness/components.hpp"
+#include "verify/liveness/lasso.hpp"
+
+namespace loco::verify::liveness {
+
+namespace {
+
+constexpr std::size_t kFirstStates = 20'000;
+constexpr std::size_t kMoreStates = 8;
+
+/// Graphs with one bound: what is found in the one is real, what cannot be found in the other is not there.
+struct Graphs {
+  Graphs(const Task& task, std::uint32_t bound)
+      : real_system(task.program, task.flushes, task.network, bound, Beyond::kHeldBack),
+        all_system(task.program, task.flushes, task.network, bound, Beyond::kMany),
+        real(real_system, task.limits),
+        all(all_system, task.limits) {}
+
+  System real_system;
+  System all_system;
+  Graph real;
+  Graph all;
+  bool looked_at = false;  ///< whole
+  Integer largest_before;  ///< of the numbers in states that were reached last, the round before
+};
+
+class Checker {
+ public:
+  Checker(const Task& task, Fairness otherwise) : task_(task), semantics_(task.program, task.flushes, task.network) {
+    for (std::uint32_t i = 0; i < task.program.liveness.size(); ++i) {
+      LiveAnswer& answer = answers_.emplace_back();
+      answer.property = i;
+      answer.fairness = task.program.liveness[i].under.value_or(otherwise);
+    }
+  }
+
+  std::vector<LiveAnswer> run() {
+    try {
+      rounds();
+    } catch (const LimitReached& reached) {
+      give_up(reached.what());
+    } catch (const std::bad_alloc&) {
+      give_up("out of memory");
+    } catch (const std::length_error&) {
+      give_up("out of memory");
+    }
+    return std::move(answers_);
+  }
+
+ private:
+  [[nodiscard]] bool open() const {
+    return std::any_of(answers_.begin(), answers_.end(),
+                       [](const LiveAnswer& a) { return a.verdict == LiveVerdict::kUnknown; });
+  }
+
+  void give_up(const std::string& reached) {
+    for (LiveAnswer& a : answers_) {
+      if (a.verdict != LiveVerdict::kUnknown) continue;
+      a.why = a.why.empty() ? reached : fmt::format("{}; {}", reached, a.why);
+    }
+  }
+
+  void rounds() {
+    std::size_t states = kFirstStates;
+    const std::uint32_t most = task_.network == Network::kSc ? 1 : std::max<std::uint32_t>(task_.limits.pending, 1);
+    std::vector<std::unique_ptr<Graphs>> graphs(most);
+    for (;; states *= kMoreStates) {
+      bool more = false;
+      for (std::uint32_t bound = 1; bound <= most && open(); ++bound) {
+        std::unique_ptr<Graphs>& g = graphs[bound - 1];
+        if (!g) g = std::make_unique<Graphs>(task_, bound);
+        more = (look(*g, bound, states) && !numbers_grow(*g)) || more;
+        if (g->real.held_back()) continue;  // else a larger bound changes nothing
+        if (g->real.complete()) return;
+        break;
+      }
+      if (!open() || !more) return;
+    }
+  }
+
+  /// Whether more states could tell more.
+  bool look(Graphs& g, std::uint32_t bound, std::size_t states) {
+    if (g.looked_at) return false;
+    g.real.grow(states);
+    const bool whole = g.real.complete() && !g.real.held_back();
+    if (!whole && g.real.held_back()) g.all.grow(states);
+    const bool covered = g.all.expanded() > 0 && g.all.complete();
+    g.looked_at = whole || (g.real.complete() && covered);
+    for (LiveAnswer& answer : answers_) {
+      if (answer.verdict != LiveVerdict::kUnknown) continue;
+      ask(g, bound, whole, covered, answer);
+    }
+    return !g.looked_at;
+  }
+
+  void ask(Graphs& g, std::uint32_t bound, bool whole, bool covered, LiveAnswer& answer) {
+    const LivenessProperty& property = task_.program.liveness[answer.property];
+    Search real(g.real, property, answer.fairness);
+    std::vector<bool> doomed = real.doomed();
+    if (covered) {
+      Search all(g.all, property, answer.fairness);
+      const std::vector<bool> doomed_all = all.doomed();
+      if (!all.find(doomed_all)) {
+        answer.verdict = LiveVerdict::kLive;
+        answer.why = fmt::format(
+            "no fair run breaks it in {} states, with more than {} pending operations that are "
+            "alike as many",
+            g.all.size(), bound);
+        return;
+      }
+      State state;
+      for (Index s = 0; s < g.real.size(); ++s) {
+        g.real.get(s, state);
+        const Index there = g.all.find(state);
+        if (there != kNone && doomed_all[there]) doomed[s] = true;
+      }
+    }
+    if (const auto finding = real.find(doomed)) return not_live(g.real, property, *finding, answer);
+    if (whole) {
+      answer.verdict = LiveVerdict::kLive;
+      answer.why = fmt::format("no fair run breaks it in {} states, which are all that the program has", g.real.size());
+      return;
+    }
+    answer.why = !g.real.complete() || !g.all.complete()
+                     ? fmt::format("no lasso in the {} states that were reached, and no proof: {}",
+                                   std::max(g.real.size(), g.all.size()), what_grows(g))
+                     : fmt::format(
+                           "no lasso with at most {} pending operations of a statement, and no proof that "
+                           "more of them make none",
+                           bound);
+  }
+
+  /// Whether there is no end in sight: the states that are reached last have larger numbers in each round.
+  [[nodiscard]] bool numbers_grow(Graphs& g) const {
+    Graph& graph = g.all.expanded() > 0 ? g.all : g.real;
+    constexpr Index kLast = 256;
+    Integer largest = 0;
+    State state;
+    for (Index s = graph.size() - std::min(graph.size(), kLast); s < graph.size(); ++s) {
+      graph.get(s, state);
+      for (const std::vector<Value>* values : {&state.shared, &state.locals}) {
+        for (const Value value : *values) {
+          if (value == kNoValue) continue;
+          const Integer integer = graph.system().numbers().integer(value);
+          largest = std::max(largest, integer < Integer(0) ? -integer : integer);
+        }
+      }
+    }
+    const Integer before = std::exchange(g.largest_before, largest);
+    constexpr std::int64_t kFew = 16;
+    return before > Integer(kFew) && largest > before;
+  }
+
+  /// What keeps a program from having finitely many states.
+  [[nodiscard]] std::string what_grows(Graphs& g) const {
+    Graph& graph = g.all.expanded() > 0 ? g.all : g.real;
+    State state;
+    graph.get(graph.size() - 1, state);
+    std::string largest;
+    Integer most = 2;
+    const auto look = [&](const std::string& name, Value value) {
+      if (value == kNoValue) return;
+      const Integer integer = graph.system().numbers().integer(value);
+      const Integer size = integer < Integer(0) ? -integer : integer;
+      if (size <= most) return;
+      most = size;
+      largest = fmt::format("{} = {}", name, integer.str());
+    };
+    for (std::size_t v = 0; v < state.shared.size(); ++v) look(task_.program.shared[v].name, state.shared[v]);
+    for (std::uint32_t l = 0; l < state.locals.size(); ++l) look(local_name(task_.program, l), state.locals[l]);
+    return largest.empty() ? "there are more states"
+                           : fmt::format("numbers may grow without bound (in one of them {})", largest);
+  }
+
+  void not_live(Graph& graph, const LivenessProperty& property, const Finding& finding, LiveAnswer& answer) {
+    auto lasso = lasso_of(graph, finding);
+    if (!lasso) {
+      answer.why = "a loop that breaks it comes back but for numbers that are looked at and do not move alike";
+      return;
+    }
+    if (const auto fault = fault_of(semantics_, property, answer.fairness, *lasso)) {
+      answer.why = fmt::format("a loop was found that is no counterexample: {}", *fault);
+      return;
+    }
+    answer.verdict = LiveVerdict::kNotLive;
+    answer.kind = finding.kind;
+    const char* what = finding.kind == Kind::kStopped    ? "nothing can step any more"
+                       : finding.kind == Kind::kDeadlock ? "no schedule gets there from the loop"
+                                                         : "another schedule would";
+    answer.why = fmt::format("assert {} fails; {}: {}", property.text, name(finding.kind), what);
+    answer.lasso = std::move(lasso);
+  }
+
+  const Task& task_;
+  Semantics semantics_;
+  std::vector<LiveAnswer> answers_;
+};
+
+}  // namespace
+
+std::string_view name(LiveVerdict verdict) {
+  return verdict == LiveVerdict::kLive ? "live" : verdict == LiveVerdict::kNotLive ? "not live" : "unknown";
+}
+
+std::string_view name(Kind kind) {
+  return kind == Kind::kStopped ? "stopped" : kind == Kind::kDeadlock ? "deadlock" : "livelock";
+}
+
+std::vector<LiveAnswer> check(const Task& task, Fairness otherwise) { return Checker(task, otherwise).run(); }
+
+}  // namespace loco::verify::liveness
