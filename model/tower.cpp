@@ -76,12 +76,20 @@ class Tower {
         if (to != kNoPoint)
           for (const auto& [node, from] : put) promises_.push_back({from, to, from, to, Rule::promise});
       }
+      if (of_a_lock(call)) continue;
       for (const SubeventId id : index_.subevents_of(call)) {
         if (!lower_.visible(id) || !has_finished(index_.subevent(id))) continue;
         if (index_.kind(id).stamp == Stamp::aCW) stored = id - 1;
         if (index_.kind(id).stamp == Stamp::aNRW) put[index_.kind(id).peer] = id - 1;
       }
     }
+  }
+  /// What locks write for themselves, to pass another lock on, say, is not the holder's.
+  bool of_a_lock(CallId call) const {
+    while (call != 0 && index_.kind_of_call(call).method != Method::acquire &&
+           index_.kind_of_call(call).method != Method::release)
+      call = index_.kind_of_call(call).parent;
+    return call != 0;
   }
   /// The last read or wait of what the call is made of.
   PointId end_of_acquire(CallId acquire) const {
