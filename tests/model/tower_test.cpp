@@ -360,6 +360,17 @@ TEST_CASE("locks: what was put before a release is there before the next acquire
     (void)b.wait(0, 6);
     kept = true;
   }
+  SECTION("the same, and what another lock wrote when it was let go is not the holder's") {
+    (void)b.get_now(0, 0x108, {2, 0x40}, 6);
+    (void)b.wait(0, 6);
+    for (const Method method : {Method::acquire, Method::release}) {
+      const CallId other = b.open(0, method);
+      b.call(other).argument = 7;
+      if (method == Method::release) (void)b.put_now(0, {2, 8}, 0x118);
+      b.close(other);
+    }
+    kept = true;
+  }
   const CallId let_go = b.open(0, Method::release);
   (void)b.put_now(0, {1, 0}, 0x110);
   b.close(let_go);
