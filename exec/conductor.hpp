@@ -68,6 +68,7 @@ struct Program {
   std::uint32_t host = 0;
   pid_t process = 0;
   bool started = false;  ///< its shim has handed over
+  bool running = false;  ///< it has begun: another start is another image
   bool ended = false;
   std::uint64_t releases = 0;  ///< of locks and conditions of the process, ends of its threads
   bool stopped = false;        ///< its host has
@@ -165,6 +166,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void set_timer(ProgramThread& thread);
   void arm_timer(Program& program, std::uint32_t number, std::int64_t at);
   void leave(ProgramThread& thread);
+  void begin_again(Program& program);
   void start_thread(ProgramThread& thread);
   void send_message(ProgramThread& thread);
   void deliver(const CmMessage& message);

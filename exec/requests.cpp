@@ -25,8 +25,11 @@ void Conductor::handle(ProgramThread& thread, Request request) {
   c.replies[0] = 0;
   switch (request) {
     case Request::none:
-    case Request::start:
     case Request::sync:
+      break;
+    case Request::start:
+      if (thread.index == 0 && std::exchange(program.running, true))
+        between_steps(thread, [&] { begin_again(program); });
       break;
     case Request::sleep:
       thread.waits_for = "the end of its sleep";
@@ -146,6 +149,25 @@ void Conductor::leave(ProgramThread& thread) {
     wait_shortly();
   }
   ended(program, status);
+}
+
+/// It has become another image by exec, with nothing of what the one before had made.
+void Conductor::begin_again(Program& program) {
+  for (const auto& thread : program.threads)
+    if (thread->index != 0) thread_ended(*thread);
+  for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
+  program.queue_pairs.clear();
+  program.memory.forget();
+  program.cq_events.clear();
+  program.async_events.clear();
+  program.messages.clear();
+  program.news.clear();
+  program.armed_srqs.clear();
+  for (const auto& [number, timer] : program.timers) timers_.erase(timer.pending);
+  program.timers.clear();
+  for (CqState& cq : cqs_)
+    if (cq.program == &program) cq = {};
+  std::erase_if(listeners_, [&](std::uint64_t key) { return key >> 32U == program.host; });
 }
 
 void Conductor::start_thread(ProgramThread& parent) {

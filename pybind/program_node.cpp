@@ -34,7 +34,7 @@ ProgramNode::ProgramNode(Transport& transport, std::uint64_t memory_bytes,
         manager_, b.name, barrier_options{.threads_per_node = b.threads_per_node, .participants = b.participants});
   }
   for (const ObjectDeclaration& o : objects) objects_.push_back(make_object(manager_, o, users));
-  if (!objects.empty()) end_ = std::make_unique<barrier>(manager_, "end of the program");
+  if (!objects.empty()) end_ = std::make_unique<barrier>(manager_, "end_of_the_program");
   manager_.wait_for_ready();
 }
 

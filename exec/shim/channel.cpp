@@ -18,6 +18,8 @@ thread_local Channel* t_channel __attribute__((tls_model("initial-exec"))) = nul
 bool attached = false;
 bool forked_child = false;
 std::int64_t frozen_time = 0;
+long process = 0;
+int file_of_channel = -1;
 
 [[noreturn]] void misfit() {
   static constexpr char kText[] = "loco-sim: the shim and loco-sim are of different versions\n";
@@ -33,11 +35,14 @@ void attach() {
   const int file = std::atoi(text);
   void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return;
-  fcntl(file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
+  syscall(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
   unsetenv(kChannelVariable);
   t_channel = static_cast<Channel*>(memory);
   if (t_channel->version != kProtocolVersion || t_channel->bytes != sizeof(Channel)) misfit();
   t_channel->thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  t_channel->watches = 0;
+  process = syscall(SYS_getpid);
+  file_of_channel = file;
 }
 
 void hand_over(Channel& c) {
@@ -71,6 +76,13 @@ void leave_conductor() {
 }
 
 bool is_forked_child() { return forked_child; }
+long attached_process() { return process; }
+int channel_file() { return file_of_channel; }
+
+void keep_channel_at_exec(bool keep) {
+  for (const int file : {file_of_channel, t_channel->facts.board})
+    syscall(SYS_fcntl, file, F_SETFD, keep ? 0 : FD_CLOEXEC);
+}
 std::int64_t last_time() { return frozen_time; }
 
 std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d, std::uint64_t e,

@@ -130,6 +130,36 @@ int query_rt_values(ibv_context*, ibv_values_ex* values) {
   return 0;
 }
 
+// Thread domains and parent domains only say who uses what.
+ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* wanted) {
+  if (wanted->comp_mask != 0) {
+    errno = EOPNOTSUPP;
+    return nullptr;
+  }
+  auto* const td = make_object<ibv_td>();
+  if (td != nullptr) td->context = context;
+  return td;
+}
+
+int dealloc_td(ibv_td* td) {
+  std::free(td);
+  return 0;
+}
+
+ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* wanted) {
+  if (wanted->pd == nullptr) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  if (wanted->comp_mask != 0) {  // memory of the program's own for queues, which have none here
+    unsupported("ibv_alloc_parent_domain with allocators");
+    return nullptr;
+  }
+  auto* const pd = make_object<ibv_pd>();
+  if (pd != nullptr) pd->context = context;
+  return pd;
+}
+
 }  // namespace
 }  // namespace loco::shim
 
@@ -162,6 +192,9 @@ LOCO_EXPORT ibv_context* ibv_open_device(ibv_device* d) {
   v->create_cq_ex = create_cq_ex;
   v->create_srq_ex = create_srq_ex;
   v->query_rt_values = query_rt_values;
+  v->alloc_td = alloc_td;
+  v->dealloc_td = dealloc_td;
+  v->alloc_parent_domain = alloc_parent_domain;
   ibv_context& c = v->context;
   c.device = d;
   c.abi_compat = __VERBS_ABI_IS_EXTENDED;

@@ -53,7 +53,7 @@ void count_down(int file) {
   if (syscall(SYS_poll, &p, 1, 0) == 1) syscall(SYS_read, file, &one, sizeof(one));
 }
 
-bool blocks(int file) { return (fcntl(file, F_GETFL) & O_NONBLOCK) == 0; }
+bool blocks(int file) { return (syscall(SYS_fcntl, file, F_GETFL) & O_NONBLOCK) == 0; }
 
 }  // namespace
 

@@ -154,6 +154,7 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint6
   made->mr.pd = pd;
   made->mr.addr = address;
   made->mr.length = bytes;
+  made->access = access;
   made->mr.lkey = made->mr.rkey = made->mr.handle = static_cast<std::uint32_t>(key);
   return &made->mr;
 }
@@ -199,9 +200,29 @@ LOCO_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::
   return nullptr;
 }
 
-LOCO_EXPORT int ibv_rereg_mr(ibv_mr*, int, ibv_pd*, void*, std::size_t, int) {
-  unsupported("ibv_rereg_mr");
-  return IBV_REREG_MR_ERR_INPUT;
+/// A new region in place of the old one; its keys change, as they may.
+LOCO_EXPORT int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t bytes, int access) {
+  if (channel() == nullptr || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || flags == 0) {
+    errno = EINVAL;
+    return IBV_REREG_MR_ERR_INPUT;
+  }
+  Mr& mine = *reinterpret_cast<Mr*>(mr);
+  const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+  const bool other_rights = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
+  const bool other_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
+  if ((moves && (address == nullptr || bytes == 0)) || (other_pd && pd == nullptr)) {
+    errno = EINVAL;
+    return IBV_REREG_MR_ERR_INPUT;
+  }
+  void* const to = moves ? address : mr->addr;
+  ibv_mr* const made =
+      register_memory(other_pd ? pd : mr->pd, to, moves ? bytes : mr->length, reinterpret_cast<std::uintptr_t>(to),
+                      other_rights ? static_cast<unsigned>(access) : mine.access);
+  if (made == nullptr) return IBV_REREG_MR_ERR_INPUT;
+  call(Request::deregister_memory, mr->lkey);
+  mine = *reinterpret_cast<Mr*>(made);
+  std::free(made);
+  return 0;
 }
 
 // Registered pages are shared mappings, which fork leaves shared.

@@ -55,6 +55,7 @@ struct Qp {
 
 struct Mr {
   ibv_mr mr;
+  unsigned access;  ///< for ibv_rereg_mr
 };
 
 struct AddressHandle {

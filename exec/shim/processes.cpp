@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -202,31 +203,161 @@ LOCO_EXPORT int stat64(const char* __restrict path, struct stat64* __restrict ou
 
 // --- exec ------------------------------------------------------------------------------------------------------------
 
-// The time-stamp counter's trap would outlive exec, and the loader uses the counter before there is a handler.
-LOCO_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
-  LOCO_NEXT(execve);
-  const bool was_trapped = counter_trapped();
-  untrap_counter();
-  const int result = next_execve(path, arguments, environment);
-  if (was_trapped) trap_counter();
+// The time-stamp counter's trap would outlive exec, and the loader uses the counter before there is a handler. The
+// program itself goes on as another image with the same channel; a child (of vfork, too, which shares this memory) is
+// nobody's.
+
+namespace loco::shim {
+
+namespace {
+
+bool own_process() { return channel() != nullptr && syscall(SYS_getpid) == attached_process(); }
+
+/// The variables of the new image: those given, and where its channel is.
+char** with_channel(char* const environment[], char* variable, std::size_t bytes) {
+  std::size_t count = 0;
+  while (environment != nullptr && environment[count] != nullptr) ++count;
+  auto** const out = static_cast<char**>(std::calloc(count + 2, sizeof(char*)));
+  if (out == nullptr) return nullptr;
+  for (std::size_t i = 0; i < count; ++i) out[i] = environment[i];
+  std::snprintf(variable, bytes, "%s=%d", kChannelVariable, channel_file());
+  out[count] = variable;
+  return out;
+}
+
+/// Calls `become` with the environment of the new image; comes back when that failed.
+template <typename Become>
+int become_another(char* const environment[], Become become) {
+  char variable[64];
+  char** const changed = own_process() ? with_channel(environment, variable, sizeof(variable)) : nullptr;
+  if (changed != nullptr) keep_channel_at_exec(true);
+  if (counter_trapped()) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+  const int result = become(changed != nullptr ? changed : environment);
+  const int error = errno;
+  trap_counter_of_thread();
+  if (changed != nullptr) keep_channel_at_exec(false);
+  std::free(changed);
+  errno = error;
   return result;
 }
 
-LOCO_EXPORT int execv(const char* path, char* const arguments[]) noexcept { return execve(path, arguments, environ); }
+}  // namespace
+}  // namespace loco::shim
 
-LOCO_EXPORT int execvp(const char* file, char* const arguments[]) noexcept {
-  LOCO_NEXT(execvp);
-  const bool was_trapped = counter_trapped();
-  untrap_counter();
-  const int result = next_execvp(file, arguments);
-  if (was_trapped) trap_counter();
-  return result;
+LOCO_EXPORT int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
+  LOCO_NEXT(execve);
+  return become_another(environment, [&](char* const* all) { return next_execve(path, arguments, all); });
 }
 
 LOCO_EXPORT int execvpe(const char* file, char* const arguments[], char* const environment[]) noexcept {
   LOCO_NEXT(execvpe);
-  untrap_counter();
-  return next_execvpe(file, arguments, environment);
+  return become_another(environment, [&](char* const* all) { return next_execvpe(file, arguments, all); });
+}
+
+LOCO_EXPORT int execv(const char* path, char* const arguments[]) noexcept { return execve(path, arguments, environ); }
+LOCO_EXPORT int execvp(const char* file, char* const arguments[]) noexcept { return execvpe(file, arguments, environ); }
+
+// execl and its kin call the C library's own execve.
+#define LOCO_ARGUMENTS(first)                                                                                \
+  char* words[kWordsMax];                                                                                    \
+  std::size_t count = 0;                                                                                     \
+  va_list more;                                                                                              \
+  va_start(more, first);                                                                                     \
+  for (words[count++] = const_cast<char*>(first); words[count - 1] != nullptr && count < kWordsMax; ++count) \
+    words[count] = va_arg(more, char*);                                                                      \
+  words[count - 1] = nullptr
+
+namespace {
+
+constexpr std::size_t kWordsMax = 1024;
+
+/// While children are made that the C library starts itself.
+class Untrapped {
+ public:
+  Untrapped() {
+    if (counter_trapped()) prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+  }
+  ~Untrapped() { trap_counter_of_thread(); }
+  Untrapped(const Untrapped&) = delete;
+  Untrapped& operator=(const Untrapped&) = delete;
+};
+
+}  // namespace
+
+LOCO_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  LOCO_ARGUMENTS(first);
+  va_end(more);
+  return execve(path, words, environ);
+}
+
+LOCO_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
+  LOCO_ARGUMENTS(first);
+  va_end(more);
+  return execvpe(file, words, environ);
+}
+
+LOCO_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  LOCO_ARGUMENTS(first);
+  char* const* const environment = va_arg(more, char* const*);
+  va_end(more);
+  return execve(path, words, environment);
+}
+
+LOCO_EXPORT int posix_spawn(pid_t* __restrict process, const char* __restrict path,
+                            const posix_spawn_file_actions_t* __restrict actions,
+                            const posix_spawnattr_t* __restrict attributes, char* const arguments[],
+                            char* const environment[]) {
+  LOCO_NEXT(posix_spawn);
+  const Untrapped untrapped;
+  return next_posix_spawn(process, path, actions, attributes, arguments, environment);
+}
+
+LOCO_EXPORT int posix_spawnp(pid_t* __restrict process, const char* __restrict file,
+                             const posix_spawn_file_actions_t* __restrict actions,
+                             const posix_spawnattr_t* __restrict attributes, char* const arguments[],
+                             char* const environment[]) {
+  LOCO_NEXT(posix_spawnp);
+  const Untrapped untrapped;
+  return next_posix_spawnp(process, file, actions, attributes, arguments, environment);
+}
+
+LOCO_EXPORT int system(const char* command) {
+  LOCO_NEXT(system);
+  const Untrapped untrapped;
+  return next_system(command);
+}
+
+LOCO_EXPORT FILE* popen(const char* command, const char* mode) {
+  LOCO_NEXT(popen);
+  const Untrapped untrapped;
+  return next_popen(command, mode);
+}
+
+// Signals to oneself, by the number that getpid gives.
+
+LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
+  LOCO_NEXT(kill);
+  if (channel() != nullptr && process == shown_id()) process = static_cast<pid_t>(syscall(SYS_getpid));
+  return next_kill(process, signal);
+}
+
+LOCO_EXPORT int fcntl(int file, int command, ...) {
+  va_list more;
+  va_start(more, command);
+  void* argument = va_arg(more, void*);
+  va_end(more);
+  if (command == F_SETOWN && channel() != nullptr && reinterpret_cast<std::intptr_t>(argument) == shown_id())
+    argument = reinterpret_cast<void*>(static_cast<std::intptr_t>(syscall(SYS_getpid)));
+  LOCO_NEXT(fcntl);
+  return next_fcntl(file, command, argument);
+}
+
+LOCO_EXPORT int fcntl64(int file, int command, ...) {
+  va_list more;
+  va_start(more, command);
+  void* const argument = va_arg(more, void*);
+  va_end(more);
+  return fcntl(file, command, argument);
 }
 
 /// One core: what runs here runs on it.

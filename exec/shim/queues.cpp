@@ -208,6 +208,13 @@ ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* wanted) {
     return nullptr;
   }
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  constexpr std::uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+                                        IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
+                                        IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+  if ((wanted->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 && (wanted->send_ops_flags & ~kOperations) != 0) {
+    unsupported("ibv_create_qp_ex with these operations");
+    return nullptr;
+  }
   if ((wanted->comp_mask & ~kKnown) != 0) {
     unsupported("ibv_create_qp_ex with these attributes");
     return nullptr;
@@ -234,12 +241,10 @@ LOCO_EXPORT ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* user,
   return reinterpret_cast<ibv_cq*>(make_cq(context, entries, user, channel_, vector));
 }
 
-LOCO_EXPORT int ibv_resize_cq(ibv_cq* cq, int entries) {
+LOCO_EXPORT int ibv_resize_cq(ibv_cq*, int entries) {
   if (channel() == nullptr) return EIO;
   if (entries <= 0) return EINVAL;
-  const auto error = static_cast<int>(call(Request::resize_cq, of(cq)->number, static_cast<std::uint64_t>(entries)));
-  if (error == 0) cq->cqe = entries;
-  return error;
+  return unsupported("ibv_resize_cq");
 }
 
 LOCO_EXPORT int ibv_destroy_cq(ibv_cq* cq) {

@@ -24,6 +24,11 @@ void set_channel(Channel* channel);
 /// The process has no conductor any more: it is a child of fork.
 void leave_conductor();
 [[nodiscard]] bool is_forked_child();
+/// The process that attached, and its channel's descriptor.
+[[nodiscard]] long attached_process();
+[[nodiscard]] int channel_file();
+/// Descriptors that the image after exec needs stay open.
+void keep_channel_at_exec(bool keep);
 /// The simulated time of the last reply, also for those who have no channel any more.
 [[nodiscard]] std::int64_t last_time();
 

@@ -37,7 +37,7 @@ Board* the_board() {
   const int file = channel()->facts.board;
   void* const memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return nullptr;
-  fcntl(file, F_SETFD, FD_CLOEXEC);
+  syscall(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);
   return board = static_cast<Board*>(memory);
 }
 

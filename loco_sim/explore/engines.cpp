@@ -109,8 +109,14 @@ std::chrono::milliseconds time_limit(double seconds) {
 /// Further turns of loops that post operations: their states are new ones each time.
 constexpr std::uint16_t kLoopTurns = 2;
 
-/// Verbs refuse to post an atomic where the device has none: there is nothing to run.
+/// Programs of model verbs are not run by this machine. Verbs refuse to post an atomic where the device has none: there
+/// is nothing to run either.
 bool refused(const Program& program, const EngineOptions& options, Result& result) {
+  if (program.model == "verbs") {
+    result.ran = result.complete = false;
+    result.notes.emplace_back("programs of model verbs run on the engine declarative only");
+    return true;
+  }
   if (profile_for(options.hardware, options).nic_atomic_cap != nic::AtomicCap::none) return false;
   for (const auto& thread : program.threads)
     for (const auto& i : thread.code) {
@@ -124,18 +130,7 @@ bool refused(const Program& program, const EngineOptions& options, Result& resul
   return false;
 }
 
-/// Of a program that the machine of this folder does not run.
-std::optional<Result> refused(const Program& program) {
-  if (program.model != "verbs") return std::nullopt;
-  Result result;
-  result.ran = false;
-  result.complete = false;
-  result.notes.emplace_back("programs of model verbs run on the engine declarative only");
-  return result;
-}
-
 Result explore_engine(const Program& program, const EngineOptions& options) {
-  if (std::optional<Result> none = refused(program)) return *none;
   Result result;
   if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);
@@ -177,7 +172,6 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
 }
 
 Result sample_engine(const Program& program, const EngineOptions& options) {
-  if (std::optional<Result> none = refused(program)) return *none;
   Result result;
   if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);

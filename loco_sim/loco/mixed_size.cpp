@@ -125,8 +125,7 @@ void guarded_words::push(NodeId node) { push(node, pushes_); }
 void guarded_words::push(NodeId node, ack_key& key) {
   require_owner(full_name(), owner_, my_node());
   key.note_mixed_size();
-  const call_scope call(transport(),
-                        {.library = "msw", .method = "put", .object = full_name(), .work_id = key.work_id()});
+  const call_scope call(transport(), {"msw", "put", full_name(), key.work_id()});
   const auto put = [&](std::uint64_t first, std::uint64_t words) {
     mgr().put(at(first), copy(node), first * kWord, words * kWord, &key);
   };

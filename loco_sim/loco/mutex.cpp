@@ -110,7 +110,7 @@ bool mutex_array::try_lock(std::uint64_t k) {
   // The node's other threads first: only where nobody waits or has it is the own ticket served at once.
   const std::uint64_t turn = t.flag_load(local.serving);
   if (!t.flag_compare_exchange(local.next, turn, turn + 1)) return false;
-  t.begin_call({.library = "lock", .method = "acquire", .object = full_name(), .argument = k});
+  t.begin_call({"lock", "acquire", full_name(), 0, k});
   try {
     local.turn = turn;
     if (!draw_if_free(k, local)) {

@@ -42,7 +42,8 @@ class HeldLocks {
 
  private:
   static bool is(const CallInfo& call, std::string_view method) {
-    return call.method == method && call.library == "lock";
+    const auto& [library, called, object, work_id, argument, nodes, lane] = call;
+    return called == method && library == "lock";
   }
 
   std::map<std::pair<std::string, std::uint64_t>, nic::ThreadId> holders_;

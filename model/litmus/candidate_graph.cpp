@@ -56,8 +56,10 @@ std::string words_of(const Skeleton& x, int i, Rule rule) {
       return "a put and a later get keep their order";
     case Rule::gtp:
       return "a get and a later put keep their order";
+    case Rule::pta:
+      return "a put and a later accumulate or compare-and-swap keep their order";
     case Rule::ao:
-      return "an accumulate or compare-and-swap keeps its order with other statements";
+      return "an accumulate or compare-and-swap and a later statement keep their order";
     case Rule::gta:
       return "a get and a later accumulate or compare-and-swap keep their order";
     case Rule::sr:

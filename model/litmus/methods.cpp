@@ -15,10 +15,11 @@ bool is_control(Op op) { return op == Op::assign || op == Op::jump || op == Op::
 /// Is the instruction a method of one of the model's libraries?
 bool has_method(std::string_view model, bool core, const Instruction& i) {
   if (is_control(i.op)) return true;
-  if (model == "verbs" || i.op == Op::verbs)
-    return model == "verbs" &&
-           (i.op == Op::verbs || i.op == Op::read || i.op == Op::write || i.op == Op::cas || i.op == Op::mfence) &&
-           i.library == Library::rdmawait;
+  if (i.op == Op::verbs) return model == "verbs";
+  if (model == "verbs") {
+    const bool of_cpu = i.op == Op::read || i.op == Op::write || i.op == Op::cas || i.op == Op::mfence;
+    return of_cpu && has_method("rdmawait", false, i);
+  }
   if (core) {
     return i.op == Op::read || i.op == Op::write || i.op == Op::put || i.op == Op::get || i.op == Op::rga ||
            i.op == Op::remote_cas || i.op == Op::flush;

@@ -129,7 +129,6 @@ enum class Op : std::uint8_t {
 [[nodiscard]] constexpr bool is_remote_atomic(Op op) {
   return op == Op::rcas || op == Op::rfaa || op == Op::rga || op == Op::remote_cas;
 }
-
 /// coreRMA: what a statement says of single accesses; of the others it says the same.
 struct Atomicity {
   std::optional<bool> location{}, source{}, operand{}, operand2{};

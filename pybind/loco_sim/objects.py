@@ -21,7 +21,7 @@ class _Object:
             least, most = each.metadata.get("least", 0), each.metadata.get("most", 2**32 - 1)
             object.__setattr__(self, each.name, at_least(each.name, getattr(self, each.name), least, most=most))
 
-    def declared(self, name: str) -> tuple[int, str, list[int]]:
+    def _declared(self, name: str) -> tuple[int, str, list[int]]:
         return _core.OBJECTS[self.kind], name, [getattr(self, each.name) for each in fields(self)]
 
 

@@ -188,7 +188,7 @@ class Program:
             finished, returned = _core.run_program(
                 scenario._core, memory.bytes, memory.name_of,
                 [(name, list(self._nodes), len(next(iter(self._nodes.values())))) for name in self._barriers],
-                [made.declared(name) for name, made in self._objects.items()], generators, stop)
+                [made._declared(name) for name, made in self._objects.items()], generators, stop)
         finally:
             for _, generator in generators:
                 abandon(generator)

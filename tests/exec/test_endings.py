@@ -119,6 +119,35 @@ def test_a_child_of_fork_is_nobody_s_program(run, compiled):
     assert run(program, options=("--hosts", "1")).ends_well().out[0] == "1 7\n"
 
 
+def test_a_program_becomes_another_one_and_has_children(run, compiled):
+    program = compiled("""
+        #define _GNU_SOURCE
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(void) {
+          int status = 1;
+          for (int i = 0; i < 2; ++i) {
+            pid_t child = i == 0 ? fork() : vfork();
+            if (child == 0) { execlp("true", "true", NULL); _exit(9); }
+            waitpid(child, &status, 0);
+            printf("%d ", WEXITSTATUS(status));
+          }
+          fflush(stdout);
+          execlp("ibv_devices", "ibv_devices", NULL);
+          return 9;
+        }""", "-lc")
+    out = run(program, options=("--hosts", "1")).ends_well().out[0]
+    assert out.startswith("0 0 ") and "loco0" in out
+
+
+def test_sixty_four_programs(run):
+    pairs = [pair for host in range(0, 64, 2)
+             for pair in ("ibv_rc_pingpong -g 0 -n 10", f"ibv_rc_pingpong -g 0 -n 10 node{host}")]
+    r = run(*pairs).ends_well()
+    assert len(r.out) == 64 and all("10 iters" in out for out in r.out.values())
+
+
 def test_time_is_simulated(run, compiled):
     program = compiled("""
         #include <stdio.h>

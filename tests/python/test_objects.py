@@ -71,7 +71,7 @@ def test_ring(seed):
             yield ctx.compute("1us")
         return [*seen, last]
 
-    r = run({0: reader, 1: writer, 2: reader}, {"r": ls.RingBuffer(writer=1, bytes=64)}, schedule="random", seed=seed)
+    r = run({0: reader, 1: writer, 2: reader}, {"r": ls.RingBuffer(writer=1, bytes=64, threads_per_node=1)}, schedule="random", seed=seed)
     assert r.returned == {0: [*range(20), 99], 1: None, 2: [*range(20), 99]} and r.verdict.ok
 
 
@@ -111,7 +111,7 @@ def test_mutex(seed):
             return n
         return None
 
-    r = run({n: node for n in range(3)}, {"m": ls.Mutex(home=1)}, schedule=["random", "adversarial"][seed % 2], seed=seed)
+    r = run({n: node for n in range(3)}, {"m": ls.Mutex(home=1, hand_overs_max=2)}, schedule=["random", "adversarial"][seed % 2], seed=seed)
     assert r.verdict.ok
     assert {v for v in r.returned.values() if v is not None} <= {9}
 
