@@ -57,7 +57,7 @@ std::string words_of(const Skeleton& x, int i, Rule rule) {
     case Rule::gtp:
       return "a get and a later put keep their order";
     case Rule::pta:
-      return "a put and a later accumulate or compare-and-swap keep their order";
+      return "a put, accumulate or compare-and-swap and a later accumulate or compare-and-swap keep their order";
     case Rule::ao:
       return "an accumulate or compare-and-swap and a later statement keep their order";
     case Rule::gta:
