@@ -214,10 +214,11 @@ TEST_CASE("a run that goes on for ever is stopped") {
   SECTION("from outside") {
     ClusterConfig c = config(1);
     int asked = 0;
-    c.interrupted = [&asked] { return ++asked == 3; };
+    loco::sim::Budget budget({.interrupted = [&asked] { return ++asked == 3; }});
+    c.budget = &budget;
     SimulatedCluster cluster(c);
     cluster.spawn_everywhere(restless);
-    CHECK_THROWS_AS(cluster.run(), loco::RunInterrupted);
+    CHECK_THROWS_AS(cluster.run(), loco::sim::Interrupted);
   }
 }
 
