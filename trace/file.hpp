@@ -18,7 +18,8 @@ namespace loco::trace {
 
 /// What is written. There is no version 3, which is one bit away from both older ones.
 inline constexpr std::uint32_t kTraceVersion = 4;
-inline constexpr std::uint32_t kTraceVersionQueues = 8;  ///< of a verbs program: what its queues did, too
+/// Of a verbs program, with what its queues did; two bits from all others.
+inline constexpr std::uint32_t kTraceVersionQueues = 7;
 inline constexpr std::uint32_t kTraceVersionOldest = 1;  ///< what can still be read; version 2: atomics read by aNRR
 
 class TraceError : public std::runtime_error {
