@@ -33,14 +33,14 @@ inline void require(bool condition, const std::string& what) {
 inline void on_threads(std::uint32_t nodes, const Program& program) {
   ThreadCluster cluster(nodes);
   cluster.run(program);
-  WordByWord last_first(program, Words::last_first, 1);
+  WordByWord last_first(program, WordOrder::last_first, 1);
   ThreadCluster reversed(nodes);
   reversed.run([&](Transport& node) { last_first(node); });
 }
 
 /// The verdict on one simulated run. What a program throws comes out.
 inline model::Verdict on_simulator(std::uint32_t nodes, const Program& program, Schedule schedule, std::uint64_t seed,
-                                   bool tower = false, Words words = Words::whole) {
+                                   bool tower = false, WordOrder words = WordOrder::whole) {
   ClusterConfig config;
   config.nodes = nodes;
   config.schedule = schedule;
@@ -60,7 +60,7 @@ inline model::Verdict on_simulator(std::uint32_t nodes, const Program& program, 
 inline void on_many_schedules(std::uint32_t nodes, const Program& program, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Schedule schedule = seed % 2 == 0 ? Schedule::random : Schedule::adversarial;
-    const auto words = static_cast<Words>(seed / 2 % 3);
+    const auto words = static_cast<WordOrder>(seed / 2 % 3);
     const model::Verdict verdict = on_simulator(nodes, program, schedule, seed, seed % 10 == 0, words);
     INFO("seed " << seed << "\n" << verdict.to_text());
     REQUIRE(verdict.consistent());

@@ -15,7 +15,7 @@
 
 namespace loco::test {
 
-enum class Words : std::uint8_t {
+enum class WordOrder : std::uint8_t {
   whole,       ///< as ever
   last_first,  ///< all operations
   some,        ///< each as it comes: whole, last word first, or in a drawn order
@@ -25,7 +25,7 @@ class ReversingTransport final : public Transport {
  public:
   static constexpr std::uint64_t kMost = 256;  ///< bytes; longer operations stay whole
 
-  ReversingTransport(Transport& behind, Words words, std::uint64_t seed)
+  ReversingTransport(Transport& behind, WordOrder words, std::uint64_t seed)
       : t_(behind), words_(words), state_(seed | 1U) {}
 
   [[nodiscard]] NodeId my_node() const override { return t_.my_node(); }
@@ -117,8 +117,8 @@ class ReversingTransport final : public Transport {
   template <typename Post>
   void word_by_word(std::uint64_t size, OperationTag tag, Post post) {
     const bool whole = size <= kWord || size > kMost || size % kWord != 0;
-    const std::uint64_t kind = words_ == Words::some ? draw() % 3 : 1;
-    if (whole || words_ == Words::whole || kind == 0) return post(0, size, tag);
+    const std::uint64_t kind = words_ == WordOrder::some ? draw() % 3 : 1;
+    if (whole || words_ == WordOrder::whole || kind == 0) return post(0, size, tag);
     std::vector<std::uint64_t> order;
     for (std::uint64_t at = size; at != 0; at -= kWord) order.push_back(at - kWord);
     if (kind == 2)
@@ -130,7 +130,7 @@ class ReversingTransport final : public Transport {
   }
 
   Transport& t_;
-  Words words_;
+  WordOrder words_;
   std::uint64_t state_;
 };
 
@@ -138,11 +138,11 @@ class ReversingTransport final : public Transport {
 /// cluster.
 class WordByWord {
  public:
-  WordByWord(std::function<void(Transport&)> program, Words words, std::uint64_t seed)
+  WordByWord(std::function<void(Transport&)> program, WordOrder words, std::uint64_t seed)
       : program_(std::move(program)), words_(words), seed_(seed) {}
 
   void operator()(Transport& node) {
-    if (words_ == Words::whole) return program_(node);
+    if (words_ == WordOrder::whole) return program_(node);
     Transport* reversing = nullptr;
     {
       const std::lock_guard guard(mutex_);
@@ -153,7 +153,7 @@ class WordByWord {
 
  private:
   std::function<void(Transport&)> program_;
-  Words words_;
+  WordOrder words_;
   std::uint64_t seed_;
   std::mutex mutex_;
   std::deque<ReversingTransport> made_;

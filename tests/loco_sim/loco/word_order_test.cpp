@@ -172,7 +172,7 @@ const std::array kSubjects = {Subject{"barrier, var, owned_var, SST", barriers_a
 void every_object(std::uint64_t seeds, std::uint32_t nodes) {
   for (const Subject& subject : kSubjects) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      const auto words = seed % 2 == 0 ? Words::last_first : Words::some;
+      const auto words = seed % 2 == 0 ? WordOrder::last_first : WordOrder::some;
       const auto schedule = seed / 2 % 2 == 0 ? loco::Schedule::random : loco::Schedule::adversarial;
       INFO(subject.name << ", seed " << seed);
       const loco::model::Verdict verdict = on_simulator(nodes, subject.program, schedule, seed, false, words);
@@ -203,7 +203,7 @@ TEST_CASE("a lock is passed on where what is served and what comes next are read
     };
     INFO("seed " << seed);
     REQUIRE(on_simulator(4, program, seed % 2 == 0 ? loco::Schedule::random : loco::Schedule::adversarial, seed, false,
-                         seed % 3 == 0 ? Words::some : Words::last_first)
+                         seed % 3 == 0 ? WordOrder::some : WordOrder::last_first)
                 .consistent());
   }
 }
