@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <tuple>
@@ -73,8 +74,10 @@ class Tower {
       if (const auto found = next.find(call); found != next.end()) {
         const PointId to = end_of_acquire(found->second);
         if (to != kNoPoint && stored != kNoPoint) promises_.push_back({stored, to, stored, to, Rule::promise});
+        const std::optional<std::uint32_t> only = node_of_release(call);
         if (to != kNoPoint)
-          for (const auto& [node, from] : put) promises_.push_back({from, to, from, to, Rule::promise});
+          for (const auto& [node, from] : put)
+            if (!only || *only == node) promises_.push_back({from, to, from, to, Rule::promise});
       }
       if (of_a_lock(call)) continue;
       for (const SubeventId id : index_.subevents_of(call)) {
@@ -90,6 +93,19 @@ class Tower {
            index_.kind_of_call(call).method != Method::release)
       call = index_.kind_of_call(call).parent;
     return call != 0;
+  }
+  /// Where a lock is let go by a remote atomic, as those of MPI windows are: that queue pair orders what was put to the
+  /// lock's node, and nothing else (a lock to a node; docs/atomics.md).
+  std::optional<std::uint32_t> node_of_release(CallId release) const {
+    const std::span<const CallId> calls = index_.calls_of(index_.call(release).thread);
+    for (auto c = std::ranges::lower_bound(calls, release) + 1; c != calls.end(); ++c) {
+      CallId above = index_.call(*c).parent;
+      while (above > release) above = index_.call(above).parent;
+      if (above != release) break;
+      for (const SubeventId id : index_.subevents_of(*c))
+        if (index_.kind(id).stamp == Stamp::aNAR) return index_.kind(id).peer;
+    }
+    return std::nullopt;
   }
   /// The last read or wait of what the call is made of.
   PointId end_of_acquire(CallId acquire) const {

@@ -31,7 +31,8 @@ struct Storey {
 /// lower level has a cycle, for then it promises everything.
 void check_tower(Storey& lower, Storey& upper, Library library, Reports& reports);
 
-/// Locks of the strong class: what a thread wrote before a release, on its node or on others, is in memory before the
+/// Locks of the strong class, and those let go by a remote atomic as locks to the node that it goes to: what a thread
+/// wrote before a release, on its node or on others (or on that one), is in memory before the
 /// next acquire of the lock ends. That holder's thread last read or waited in its acquire; where it did neither, one
 /// thread of a node handed the lock to another one, and nothing is asked. The level's edges are used up.
 void check_lock_promises(Storey& level, Reports& reports);

@@ -209,6 +209,7 @@ class CollectiveMember {
                   e.begins ? all_.value(iteration_, channel_, node_.my_node(), e.part_then) : 0);
     }
     node_.store(base_ + layout_.now(), iteration_ + 1);
+    node_.memory_fence();  // others write here as soon as all have met
   }
 
   /// All threads begin the next iteration when the last one is there. False when a message has failed.

@@ -19,7 +19,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
         states_(list_.flows.size()),
         hosts_(cluster.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
-    std::vector<std::uint64_t> most(hosts_.size(), kWord);
+    std::vector<std::uint64_t> most(hosts_.size(), 0);
     for (const Flow& flow : list_.flows) {
       most[flow.source] = std::max(most[flow.source], flow.bytes);
       most[flow.destination] = std::max(most[flow.destination], flow.bytes);
@@ -27,7 +27,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     for (NodeId n = 0; n < hosts_.size(); ++n) {
       Host& host = hosts_[n];
       std::ranges::stable_sort(host.timed, {}, [this](std::uint32_t f) { return list_.flows[f].start_ps; });
-      if (most[n] > kWord || host.to_post > 0) host.memory = cluster.node(n).allocate(round_up(most[n], kWord));
+      if (most[n] > 0) host.memory = cluster.node(n).allocate(round_up(most[n], kWord));
     }
   }
 

@@ -33,6 +33,7 @@ TEST_CASE("workloads are found by kind and check their parameters") {
   CHECK_THROWS_AS(params.set("thread", 1), std::invalid_argument);
   for (const auto& workload : workloads::all())
     for (const auto& spec : workload.params) {
+      if (spec.type == loco::options::Type::text) continue;  // the name of a file
       CHECK(loco::options::in_range(spec, loco::options::default_number(spec)));
       CHECK((spec.type == loco::options::Type::choice) == !spec.choices.empty());
     }
