@@ -45,9 +45,13 @@ TEST_CASE("The defaults in the table are those of the structs") {
     const std::string text = describe(parameters_from(k.kind, {}));
     std::string expected = std::string(k.name) + "(";
     for (const loco::options::Option& p : k.parameters) {
+      CHECK_FALSE(p.doc.empty());
+      if (p.key == "oversubscription") {  // is left out where links are as fast as they are
+        CHECK(loco::options::default_text(p) == "0");
+        continue;
+      }
       if (expected.back() != '(') expected += ", ";
       expected += std::string(p.key) + "=" + loco::options::default_text(p);
-      CHECK_FALSE(p.doc.empty());
     }
     CHECK(text == expected + ")");
   }
