@@ -103,6 +103,7 @@ struct Broken {
   Outcome forbidden;
 };
 
+/// All but atomic_replayed, which shows where answers are lost: repeated_requests_test.cpp.
 std::vector<Broken> broken() {
   using nic::Fault;
   std::vector<Broken> b;
@@ -181,7 +182,8 @@ TEST_CASE("each fault shows an outcome that sound hardware never shows", "[searc
     CHECK_FALSE(occurs(sound, b.forbidden));
     CHECK(occurs(faulty, b.forbidden));
   }
-  CHECK(tested.size() == nic::kFaultNames.size());
+  CHECK_FALSE(tested.contains(nic::Fault::atomic_replayed));
+  CHECK(tested.size() + 1 == nic::kFaultNames.size());
 }
 
 TEST_CASE("the fence flag is what keeps a write behind an earlier read") {

@@ -34,6 +34,31 @@ TEST_CASE("a repeated atomic is answered from the replay cache: it is executed o
   CHECK(repeated > 20);
 }
 
+TEST_CASE("the fault atomic_replayed executes an atomic again whose answer was lost, and only then") {
+  std::uint64_t again = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (const std::uint32_t lost : {0U, 50'000U}) {
+      PairOptions options = lossy(lost);
+      options.network.seed = seed;
+      nic::HardwareProfile profile = fast_timeout();
+      profile.faults.add(nic::Fault::atomic_replayed);
+      Pair pair(profile, options);
+      std::vector<nic::Wqe> wqes;
+      for (std::uint64_t i = 0; i < 64; ++i) wqes.push_back(pair.fetch_add(64 + 8 * i, 0, 1));
+      pair.post(wqes);
+      pair.run();
+      const std::uint64_t executed = pair.system.word(1, pair.region[1].base);
+      INFO("seed " << seed << ", lost " << lost);
+      CHECK(executed >= 64);
+      // Each time the requester goes back it sends again what is under way.
+      CHECK(executed <= 64 + pair.system.counters().retransmissions * profile.nic_max_rd_atomic);
+      if (lost == 0) CHECK(executed == 64);
+      again += executed - 64;
+    }
+  }
+  CHECK(again > 20);
+}
+
 TEST_CASE("the replay cache of atomics has max_dest_rd_atomic results, whatever the responder may send itself") {
   // 16 atomics may be repeated at once (the sender's max_rd_atomic): 16 results are needed.
   std::uint64_t repeated = 0;
