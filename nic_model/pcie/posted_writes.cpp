@@ -215,8 +215,9 @@ bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std
   const Part part = Parts(unit_of(engine), write.address, 0, write.length).at(index - 1);
   commit_data(engine, node, write, part.offset, part.bytes);
   write.committed += part.bytes;
-  if (write.received) announce(engine, ReceivedLanded{node, part.bytes});
-  if (write.committed == write.length) return true;
+  const bool last = write.committed == write.length;
+  if (write.received) announce(engine, ReceivedLanded{node, part.bytes + (last ? write.besides : 0)});
+  if (last) return true;
   write.has_event = true;
   if ((write.address + write.committed) % kPartsBytesMax == 0) schedule_parts(engine, domain, number, write);
   return false;

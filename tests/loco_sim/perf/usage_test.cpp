@@ -182,6 +182,7 @@ TEST_CASE("what limits is what, made faster, makes the run faster") {
   for (const Limit& limit : limits()) {
     const perf::Result r = perf::run(limit.options);
     CAPTURE(limit.resource, nic::limited_by(r.busiest));
+    REQUIRE_FALSE(r.busiest.empty());
     CHECK(r.busiest.front().resource == limit.resource);
     CHECK(nic::something_limits(r.busiest));
     perf::Options faster = limit.options;
