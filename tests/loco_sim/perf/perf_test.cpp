@@ -42,6 +42,7 @@ nic::HardwareProfile stages() {
   p.link_rate = 16_Gbps;  // 2 B/ns
   p.link_delay = 73_ns;
   p.link_mtu = 1024_B;
+  p.nic_word_order = nic::WordOrder::ascending;  // the last word comes last, with the TLP that it is in
   return p;
 }
 
