@@ -31,9 +31,11 @@ void right_on_many_schedules(std::uint32_t nodes, std::uint64_t seeds) {
 template <typename Run>
 void right_on_threads(std::uint32_t nodes, int times) {
   for (int i = 0; i < times; i += int(kShare)) {
-    Run run;
-    on_threads(nodes, std::ref(run));
-    REQUIRE(run.wrong().empty());
+    for (const WordOrder words : {WordOrder::whole, WordOrder::last_first}) {
+      Run run;
+      on_threads(nodes, std::ref(run), words);
+      REQUIRE(run.wrong().empty());
+    }
     Run unordered;
     EngineCluster(nodes).run(std::ref(unordered));
     REQUIRE(unordered.wrong().empty());

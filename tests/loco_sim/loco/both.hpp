@@ -30,12 +30,16 @@ inline void require(bool condition, const std::string& what) {
   if (!condition) throw std::logic_error(what);
 }
 
-inline void on_threads(std::uint32_t nodes, const Program& program) {
+/// One run. A program whose state outlives a run takes this, with a state for each.
+inline void on_threads(std::uint32_t nodes, const Program& program, WordOrder words) {
+  WordByWord handed_over(program, words, 1);
   ThreadCluster cluster(nodes);
-  cluster.run(program);
-  WordByWord last_first(program, WordOrder::last_first, 1);
-  ThreadCluster reversed(nodes);
-  reversed.run([&](Transport& node) { last_first(node); });
+  cluster.run([&](Transport& node) { handed_over(node); });
+}
+
+/// Two runs: operations are whole, and all words go last first.
+inline void on_threads(std::uint32_t nodes, const Program& program) {
+  for (const WordOrder words : {WordOrder::whole, WordOrder::last_first}) on_threads(nodes, program, words);
 }
 
 /// The verdict on one simulated run. What a program throws comes out.

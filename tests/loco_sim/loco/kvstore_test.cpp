@@ -283,7 +283,10 @@ TEST_CASE("a store that goes before it is ready does not wait for the others") {
   };
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     std::atomic<bool> gone = false;
-    on_threads(2, program(gone));
+    for (const WordOrder words : {WordOrder::whole, WordOrder::last_first}) {
+      gone = false;
+      on_threads(2, program(gone), words);
+    }
     gone = false;
     CHECK(on_simulator(2, program(gone), loco::Schedule::random, seed).consistent());
   }

@@ -121,9 +121,11 @@ TEST_CASE("atomic variables lose nothing") {
 
 TEST_CASE("a shared queue hands every element to one thread, in order") {
   for (const bool blocking : {false, true}) {
-    std::vector<std::vector<Element>> seen(3);
-    on_threads(3, Traffic{.count = 300, .blocking = blocking, .seen = &seen});
-    check_traffic(seen, 300);
+    for (const WordOrder words : {WordOrder::whole, WordOrder::last_first}) {
+      std::vector<std::vector<Element>> seen(3);
+      on_threads(3, Traffic{.count = 300, .blocking = blocking, .seen = &seen}, words);
+      check_traffic(seen, 300);
+    }
     traffic_on_schedules(2, blocking, 40);
     traffic_on_schedules(3, blocking, 20);
   }
