@@ -66,8 +66,8 @@ bool handover::poll() {
       after_answer();
     } catch (const operation_error& error) {  // who waits for the lock, if anybody does, will ask the home
       key_.forget();
-      locks_.mgr().tell_later(error);
       const Step failed = step_;
+      if (is_needed(failed)) locks_.mgr().tell_later(error);
       step_ = Step::none;
       asked_ = false;
       if (failed == Step::next_name)
@@ -77,6 +77,13 @@ bool handover::poll() {
     }
   }
   return true;
+}
+
+/// Does it matter that the home does not answer? Not to who knows the name already; nor to who has seen nobody behind:
+/// letting go is the put to the home then, of which no failure is told either (put_released).
+bool handover::is_needed(Step answer) const {
+  if (answer == Step::late_answer) return false;
+  return answer != Step::next_name || local_->others != Others::unseen;
 }
 
 /// What was written to the nodes that answer is there behind it, even if others do not answer.

@@ -42,6 +42,7 @@ class handover {
   using Others = mutex_array::Others;
   enum class Step : std::uint8_t { none, next_name, name_behind, taking, late_answer };
 
+  [[nodiscard]] bool is_needed(Step answer) const;
   [[nodiscard]] bool to_next_thread();
   void fence_writes(std::optional<NodeId> except);
   [[nodiscard]] std::optional<NodeId> likely_told();
