@@ -9,8 +9,9 @@ const std::vector<Network>& networks() {
   const RuleSet connection = loose.with({Rule::pp, Rule::ptg, Rule::pta, Rule::ao, Rule::so, Rule::rl});
   static const std::vector<Network> kNetworks = {
       {"aries-deterministic", "Cray Aries, deterministic routing", "aries-deterministic", kCoreRmaAries.with(Rule::ir),
-       loose.with({Rule::sr, Rule::oa, Rule::pp, Rule::so}), 0},
-      {"aries", "Cray Aries, adaptive routing", "aries-like", kCoreRmaAries, loose.with({Rule::sr, Rule::oa})},
+       loose.with({Rule::sr, Rule::oa, Rule::pp, Rule::pta, Rule::so}), 0},
+      {"aries", "Cray Aries, adaptive routing", "aries-like", kCoreRmaAries,
+       loose.with({Rule::sr, Rule::oa, Rule::pta, Rule::so})},
       {"verbs", "InfiniBand, VPI Verbs", "verbs-vpi-like", kCoreRmaVerbs, connection.with({Rule::gg, Rule::oa}), 1},
       {"portals", "Portals 4 over UDP", "portals-udp-like", kCoreRma, connection.with({Rule::gg, Rule::gtp, Rule::gta}),
        2},

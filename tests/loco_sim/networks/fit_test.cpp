@@ -37,10 +37,12 @@ nic::HardwareProfile named(const char* name) { return scenario::load_hardware(na
 
 }  // namespace
 
+// Where requests are taken as they come, atomics wait for the messages before them (nic.atomic_placement): a put and a
+// later atomic keep their order (PTA), on the process itself, too (SO). Nothing waits for an atomic: not AO.
 TEST_CASE("fit recovers what each network was made to keep, and what the campaign takes it to keep") {
   for (const auto& [name, expected] : {std::pair{"verbs", "corerma-verbs plus PTG, PTA, AO, SO, OA, SF, RL, FA"},
-                                       {"aries", "corerma-aries plus OA, SF, FA"},
-                                       {"aries-deterministic", "corerma-aries plus PP, SO, OA, SF, FA"},
+                                       {"aries", "corerma-aries plus PTA, SO, OA, SF, FA"},
+                                       {"aries-deterministic", "corerma-aries plus PP, PTA, SO, OA, SF, FA"},
                                        {"portals", "corerma plus SO, SF, RL, FA"}}) {
     if (loco::test::kShare > 1 && std::string_view(name) != "verbs") continue;  // sanitized: all go the same way
     INFO(name);
@@ -60,7 +62,10 @@ TEST_CASE("fit takes any profile, on any network") {
   if (loco::test::kShare > 1) return;  // sanitized: the fits of the other cases go through the same code
   nic::HardwareProfile p = named("model-weak");
   p.nic_placement = nic::Placement::unordered;
+  CHECK(fitted(networks::on_network(p, fabric::Routing::adaptive)) == "corerma-unordered plus PTA, SO, SF, FA");
+  p.nic_atomic_placement = nic::AtomicPlacement::as_they_come;
   CHECK(fitted(networks::on_network(p, fabric::Routing::adaptive)) == "corerma-unordered plus SF, FA");
+  p.nic_atomic_placement = nic::AtomicPlacement::behind_earlier;
   // One path: what is placed as it comes is placed in order, as on model-weak.
   CHECK(networks::on_network(p, fabric::Routing::deterministic) == named("model-weak"));
   CHECK(fitted(named("model-weak")) == "corerma-unordered plus PP, PTG, PTA, AO, SO, SF, RL, FA");
