@@ -103,10 +103,12 @@ TEST_CASE("under a lock what packets that are lost cost is their time-outs") {
   }
 }
 
-TEST_CASE("an update of a store costs five work requests at any window, with and without losses", "[figures]") {
-  // Draw, look, write, fence, release; write and fence fall away on the own node, for one key in eight. A lock that is
-  // found taken costs some more: name and look, asking for the name. Where many are, threads of one node share them.
-  constexpr double kAlone = 5 - 2.0 / kNodes;
+TEST_CASE("an update of a store costs six work requests at any window, with and without losses", "[figures]") {
+  // Draw, look, write, fence, asking for the name behind, release; write and fence fall away on the own node, for one
+  // key in eight. Who has let go of the lock last need not ask. A lock that is found taken costs some more: name and
+  // look. Where many are, threads of one node share them. Where packets may be lost, a node may be given up, and what
+  // the index says of a slot on another node is believed once that has been looked at: a get.
+  constexpr double kAlone = 6 - 2.0 / kNodes, kInspects = 1 - 1.0 / kNodes;
   for (const std::int64_t window : {3, 128})
     for (const std::uint32_t loss : {0U, 100U, 3'000U}) {
       INFO("window " << window << ", " << loss << " in a million");
@@ -114,9 +116,10 @@ TEST_CASE("an update of a store costs five work requests at any window, with and
       const Run run = ::run("kvstore", "update",
                             {{"mix", kWrite}, {"window", window}, {"threads_per_node", 4}, {"iterations", 500}}, loss);
       const double requests = static_cast<double>(run.counters.work_requests) / run.operations;
-      CHECK(requests > 0.9 * kAlone);
+      const double inspects = loss == 0 ? 0 : kInspects;
+      CHECK(requests > 0.9 * (kAlone + inspects));
       // Who sees that the lock has been let go and does not get it asks for 64 round trips at once, then less and less
       // often, and each 1,024th of the time of all retries (8 time-outs, and 1 ms) in the end: 130 times a time-out.
-      CHECK(requests < 5.5 + 200 * static_cast<double>(run.counters.timeouts) / run.operations);
+      CHECK(requests < 6.5 + inspects + 200 * static_cast<double>(run.counters.timeouts) / run.operations);
     }
 }
