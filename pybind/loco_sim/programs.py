@@ -98,7 +98,8 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
     else:
         words += [f"--hardware={os.fspath(hardware)}", f"--topology={topology}", f"--hosts={hosts}", f"--seed={seed}", "--"]
         for number, program in enumerate(programs):
-            words += ([","] if number else []) + [str(word) for word in program]
+            command = [os.fspath(program)] if isinstance(program, os.PathLike) else program
+            words += ([","] if number else []) + [str(word) for word in command]
     done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=timeout,
                           env={**os.environ, **environment})
     if not done.stdout:
