@@ -82,7 +82,8 @@ def test_locks_keep_what_their_class_promises(loco_sim, kind):
     ("no_fence", "put(x4, 1); rfaa(_, lock, -1)"),  # towards another node than the lock's
     ("get_and_put", "get(z3, lock)"), ("home_cas", "cas(lock, 0, 1)")])
 def test_a_mistake_in_a_lock_is_found_in_a_second(loco_sim, bug, shown):
-    done = loco_sim("soundness", "lock", "--class", "strong", "--calls", 2, "--threads", 3, "--bug", bug, "--json")
+    done = loco_sim("soundness", "lock", "--class", "strong", "--calls", 2, "--threads", 3, "--bug", bug, "--json",
+                    "--times")
     assert done.returncode == 1
     found = json.loads(done.stdout)
     assert not found["sound"] and found["outcomes"] and found["seconds"] < 1
