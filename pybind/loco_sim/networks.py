@@ -142,7 +142,7 @@ def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str = 
         ValueError: another routing, or a number out of range.
 
     >>> str(fit({"base": "model-weak", "nic": {"placement": "unordered"}}, tests=10))
-    'corerma-unordered plus SF, FA'
+    'corerma-unordered plus PTA, SO, SF, FA'
     """
     if not isinstance(routing, str):
         raise TypeError(f"routing: expected a name, found {routing!r}")

@@ -9,7 +9,9 @@ def test_fit_takes_a_mapping_and_a_routing():
     unordered = {"base": "model-weak", "nic": {"placement": "unordered"}}
     many = ls.fit(unordered, routing="adaptive", tests=10)
     assert isinstance(many, ls.Fit) and isinstance(many.strongest[0], ls.RuleSetFit)
-    assert str(many) == "corerma-unordered plus SF, FA"
+    assert str(many) == "corerma-unordered plus PTA, SO, SF, FA"
+    as_they_come = {"base": "model-weak", "nic": {"placement": "unordered", "atomic_placement": "as_they_come"}}
+    assert str(ls.fit(as_they_come, routing="adaptive", tests=10)) == "corerma-unordered plus SF, FA"
     one = ls.fit(unordered, routing="ecmp", tests=10)
     assert "PP" in one.strongest[0].plus
     ruled_out = many.strongest[0].ruled_out

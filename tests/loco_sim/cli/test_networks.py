@@ -33,8 +33,12 @@ def test_bad_input_is_one_line(loco_sim, arguments, expected):
 def test_fit_says_what_a_network_keeps_and_what_rules_out_more(loco_sim):
     done = loco_sim("fit", "--hardware", "model-weak", "--set", "nic.placement=unordered", "--tests", "10")
     assert done.returncode == 0
-    assert "behaves as corerma-unordered plus SF, FA" in done.stdout
+    assert "behaves as corerma-unordered plus PTA, SO, SF, FA" in done.stdout
     assert "not PTG: " in done.stdout
+    as_they_come = loco_sim("fit", "--hardware", "model-weak", "--set", "nic.placement=unordered", "--set",
+                            "nic.atomic_placement=as_they_come", "--tests", "10")
+    assert "behaves as corerma-unordered plus SF, FA" in as_they_come.stdout
+    assert "not PTA: " in as_they_come.stdout
     on_one_path = loco_sim("fit", "--hardware", "model-weak", "--set", "nic.placement=unordered", "--fabric",
                            "routing=deterministic", "--tests", "10", "--json")
     found = json.loads(on_one_path.stdout)
