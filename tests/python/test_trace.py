@@ -151,8 +151,9 @@ def test_from_arrays_shows_store_buffering():
 
 def test_from_arrays_refuses_kinds_that_do_not_exist():
     events = np.zeros(1, ls.subevent_dtype())
-    events["stamp"] = 11
-    with pytest.raises(ValueError, match="stamp: expected a number below 11, found 11"):
+    count = len(_core.STAMPS)
+    events["stamp"] = count
+    with pytest.raises(ValueError, match=f"stamp: expected a number below {count}, found {count}"):
         ls.Trace.from_arrays(threads=[(0, "t")], calls=np.zeros(1, ls.call_dtype()), subevents=events)
 
 
