@@ -65,6 +65,7 @@ from .trace import read_trace as read_trace
 from .trace import subevent_dtype as subevent_dtype
 from .verdict import Verdict as Verdict
 from .trace import check as check
+from .verification import Liveness as Liveness
 from .verification import OnHardware as OnHardware
 from .verification import Verification as Verification
 from .verification import verify as verify
