@@ -16,6 +16,7 @@ threads:
 
 def test_a_test_and_its_repair():
     [found] = ls.robust(SB, repair=True)
+    assert isinstance(found, ls.Robustness)
     assert not found and found.robust is False and found.outcome == {"a": 0, "b": 0}
     assert found.repair == {"size": 2, "sets": [[{"thread": 0, "before": 1, "insert": "mfence"},
                                                  {"thread": 1, "before": 1, "insert": "mfence"}]]}

@@ -70,3 +70,15 @@ assert final (f == 0 || m == 7);
     assert ls.verify(SAFE, replay_on="model-weak").replay_on == []
     with pytest.raises(ls.InputError, match="replay_on"):
         ls.verify(program, replay_on="cx9")
+
+
+def test_liveness():
+    waits = """process 1 { shared flag = 0; local a = 0; while (a == 0) { load a = flag; } }
+process 2 { shared one = 1; %s }
+assert ends;
+"""
+    [live] = ls.verify(waits % "put(flag, 1, one);").liveness
+    assert isinstance(live, ls.Liveness) and live.verdict == "live" and live.property == "ends"
+    stuck = ls.verify(waits % "")
+    [live] = stuck.liveness
+    assert not stuck.ok and live.verdict == "not live" and live.trace is not None and live.recurrent is None
