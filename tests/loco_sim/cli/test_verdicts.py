@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-# A packet that is lost is not sent again, the next ones are placed all the same.
+# A packet that is lost is not sent again, the next ones are placed all the same. Messages below are of two packets.
 UNORDERED = """\
 topology: {kind: star, nodes: 2}
-hardware: {base: efa-srd-like, nic: {retry_count: 0}}
+hardware: {base: efa-srd-like, nic: {retry_count: 0}, link: {mtu: 4096B}}
 fabric: {loss: 200000}
 """
 
