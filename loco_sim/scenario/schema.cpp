@@ -90,6 +90,32 @@ Json object_of(const Table& table, Fill fill = Fill::defaults) {
   return object;
 }
 
+/// The workload `programs`, which `loco-sim exec` alone reads (cli/exec_scenario.cpp): it is not among workload_kinds().
+Json programs_json() {
+  const Json words = {{"type", "array"},
+                      {"minItems", 1},
+                      {"items", {{"type", {"string", "number", "boolean"}}}},
+                      {"description", "A program and its arguments."}};
+  Json after = quantity_json("ps|ns|us|ms|s", false);
+  after["description"] = "When it starts; when left out, a millisecond times the host's number.";
+  const Json variables = {{"type", "object"}, {"description", "Variables of its environment, beside those of loco-sim."}};
+  const Json started = {{"type", "object"},
+                        {"additionalProperties", false},
+                        {"required", {"run"}},
+                        {"properties", {{"run", words}, {"after", after}, {"env", variables}}}};
+  const Json hosts = {{"type", "object"},
+                      {"minProperties", 1},
+                      {"propertyNames", {{"pattern", "^[0-9]+$"}}},
+                      {"additionalProperties", {{"anyOf", Json::array({words, started})}}},
+                      {"description", "The program of each host, by the host's number."}};
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"properties",
+           {{"kind", {{"const", "programs"}, {"description", "verbs programs as they were compiled, for loco-sim exec"}}},
+            {"hosts", hosts}}},
+          {"required", {"kind", "hosts"}}};
+}
+
 Json workload_json(const std::string& doc) {
   Json kinds = Json::array();
   for (const std::string& kind : workload_kinds()) {
@@ -98,6 +124,7 @@ Json workload_json(const std::string& doc) {
     object["required"] = {"kind"};
     kinds.push_back(std::move(object));
   }
+  kinds.push_back(programs_json());
   return {{"description", doc}, {"oneOf", kinds}};
 }
 
