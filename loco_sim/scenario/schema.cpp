@@ -90,7 +90,7 @@ Json object_of(const Table& table, Fill fill = Fill::defaults) {
   return object;
 }
 
-/// The workload `programs`, which `loco-sim exec` alone reads (cli/exec_scenario.cpp): it is not among workload_kinds().
+/// The workload `programs`, which `loco-sim exec` alone reads (cli/exec_scenario.cpp): not among workload_kinds().
 Json programs_json() {
   const Json words = {{"type", "array"},
                       {"minItems", 1},
@@ -98,7 +98,8 @@ Json programs_json() {
                       {"description", "A program and its arguments."}};
   Json after = quantity_json("ps|ns|us|ms|s", false);
   after["description"] = "When it starts; when left out, a millisecond times the host's number.";
-  const Json variables = {{"type", "object"}, {"description", "Variables of its environment, beside those of loco-sim."}};
+  const Json variables = {{"type", "object"},
+                          {"description", "Variables of its environment, beside those of loco-sim."}};
   const Json started = {{"type", "object"},
                         {"additionalProperties", false},
                         {"required", {"run"}},
@@ -108,11 +109,11 @@ Json programs_json() {
                       {"propertyNames", {{"pattern", "^[0-9]+$"}}},
                       {"additionalProperties", {{"anyOf", Json::array({words, started})}}},
                       {"description", "The program of each host, by the host's number."}};
+  const Json kind = {{"const", "programs"},
+                     {"description", "verbs programs as they were compiled, for loco-sim exec"}};
   return {{"type", "object"},
           {"additionalProperties", false},
-          {"properties",
-           {{"kind", {{"const", "programs"}, {"description", "verbs programs as they were compiled, for loco-sim exec"}}},
-            {"hosts", hosts}}},
+          {"properties", {{"kind", kind}, {"hosts", hosts}}},
           {"required", {"kind", "hosts"}}};
 }
 
