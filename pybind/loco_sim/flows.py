@@ -15,7 +15,7 @@ __all__ = ["Flows", "flows_of"]
 TIMES = ("start_ps", "received_ps", "completed_ps", "ideal_ps")
 
 
-class Flows(pandas.DataFrame):
+class Flows(pandas.DataFrame):  # type: ignore[misc]
     """A row a flow: workload, id, source, destination, class, bytes, start_ps, received_ps, completed_ps, ideal_ps,
     slowdown, retransmitted_packets, marked_packets. Times are picoseconds; what has not happened is <NA>, and such a
     flow's slowdown NaN."""

@@ -334,9 +334,9 @@ class CollectiveMember {
 
   bool send() {
     bool any = false;
+    const std::uint32_t most = std::min(kCollectiveUnderWay, schedule_.under_way * kPutsOfMove);
     while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
-    for (std::uint32_t s = first_unsent_; s < plan_.sends.size() && under_way_ + kPutsOfMove <= kCollectiveUnderWay;
-         ++s) {
+    for (std::uint32_t s = first_unsent_; s < plan_.sends.size() && under_way_ + kPutsOfMove <= most; ++s) {
       if (sent_[s] != 0 || waits_[s] != 0) continue;
       if (schedule_.pace == Pace::complete && s > 0 && complete_[s - 1] == 0) return any;
       if (plan_.sends[s].behind != kNone && received_[plan_.sends[s].behind] == kWaiting) return any;

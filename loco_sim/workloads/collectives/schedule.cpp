@@ -226,6 +226,7 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case double_tree:
       s.slots = s.parts = std::max(2U, chunks);
+      s.under_way = 2;
       add_double_tree(s);
       break;
     case pairwise:
@@ -241,6 +242,7 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case binomial:
       s.slots = s.parts = 1;
+      s.pace = Pace::complete;  // one child after the other: all at once would share the port, and none could go on
       add_binomial(s, up);
       break;
     case chain:

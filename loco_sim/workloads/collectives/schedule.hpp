@@ -64,6 +64,7 @@ struct Schedule {
   std::uint32_t slots = 0;  ///< of a rank's buffer
   std::uint32_t parts = 0;  ///< slots that the size of the collective is divided into
   Pace pace = Pace::free;
+  std::uint32_t under_way = 8;  ///< moves that a rank sends at once: of chunks few, so that the first is not held up
   std::vector<Move> moves{};  ///< by step, ascending
 };
 
