@@ -47,9 +47,9 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
 std::optional<Model> find_model(std::string_view name) {
   if (name == "rdmatso") return Model{"rdmatso", {rdmatso}};
   if (name == "rdmawait") return Model{"rdmawait", {rdmawait}};
-  if (name == "verbs") return Model{"verbs", {}, std::nullopt, true};
+  if (name == "verbs") return Model{.name = "verbs", .libraries = {}, .verbs = true};
   if (name == "loco") return Model{"loco", {rdmawait, sv, bal, rbl, msw}};
-  if (name == "sc") return Model{"sc", {sc, bal, rbl}, {}, true};
+  if (name == "sc") return Model{.name = "sc", .libraries = {sc, bal, rbl}, .one_step_atomics = true};
   if (const std::optional<RuleSet> rules = find_rule_set(name)) return Model{std::string(name), {}, rules};
   return std::nullopt;
 }

@@ -23,8 +23,11 @@ std::uint64_t compare(const Program& p, const std::string& model, bool every_wit
   SearchOptions options;
   options.every_witness = every_witness;
   options.executions_max = kFew;
-  if (const SearchResult few = search(p, m, options); few.stopped || few.uncounted) return 0;
+  int asked = 0;
+  options.out_of_time = [&] { return ++asked > 20; };  // all outcomes are looked for first, however many steps that takes
+  if (const SearchResult few = search(p, m, options); few.stopped || few.uncounted || few.limited()) return 0;
   options.executions_max = 0;
+  options.out_of_time = {};
   options.symmetry_after = kNoSymmetry;
   const SearchResult all = search(p, m, options);
   options.symmetry_after = 0;
