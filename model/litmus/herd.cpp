@@ -570,7 +570,7 @@ std::optional<std::vector<std::string>> x86(const Program& p, const Thread& t, s
       if (!r) return std::nullopt;
       lines.push_back("MOV " + *r + ",[" + location_name(p, i.location) + "]");
     } else if (i.op == Op::write && plain && value) {
-      lines.push_back("MOV [" + at(p.locations, i.location).name + "]," + *value);
+      lines.push_back("MOV [" + location_name(p, i.location) + "]," + *value);
     } else if (i.op == Op::assign && value) {
       const auto r = reg(i.target);
       if (!r) return std::nullopt;
