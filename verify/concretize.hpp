@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "verify/engine.hpp"
 #include "verify/semantics.hpp"
 #include "verify/set_system.hpp"
 
