@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loco_sim/scenario/data.hpp"
+#include "loco_sim/scenario/hardware.hpp"
 #include "text/input_error.hpp"
 
 namespace loco::cli {
