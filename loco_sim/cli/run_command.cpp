@@ -170,7 +170,10 @@ void require_flows(const scenario::Scenario& scenario, const std::string& path) 
         fmt::format("--flows {}: expected a name that ends in .csv (Parquet from Python: "
                     "loco_sim.run(...).flows.to_parquet(...))",
                     text::printable(path)));
-  require_place_of(path, {fmt::format("--flows {}", path), 0, 0}, "");
+  const text::Place said(fmt::format("--flows {}", path), 0, 0);
+  require_place_of(path, said, "");
+  require_apart(path, said, "", {{"scenario", scenario.file}});
+  require_apart(path, said, "", scenario.inputs);
 }
 
 /// As write_trace().

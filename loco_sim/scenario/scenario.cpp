@@ -90,6 +90,7 @@ void read_parameter_file(const Settings& settings, const Option& spec, Scenario&
         value->place, "workload." + std::string(spec.key), "a file",
         text::in_quotes(value->text) + (std::filesystem::exists(path) ? "" : ", which is not there"));
   out.parameters.set_file(spec.key, {path, text::read_file(path, kBytesMax)});
+  out.inputs.push_back({std::string(spec.key), path});
 }
 
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {

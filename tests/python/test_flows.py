@@ -53,3 +53,10 @@ def test_a_list_that_is_wrong_is_told_with_its_place(tmp_path):
     scenario = {**TWO_INTO_ONE, "workload": {"kind": "flows", "flows": str(path)}}
     with pytest.raises(ls.InputError, match=r"list\.csv:2:3: destination: expected a host from 0 to 2, found \"7\""):
         ls.run(scenario)
+
+
+def test_the_list_counts_as_read(tmp_path):
+    path = tmp_path / "list.csv"
+    path.write_text("source,destination,bytes,start\n0,1,8,0\n")
+    scenario = ls.Scenario({**TWO_INTO_ONE, "workload": {"kind": "flows", "flows": str(path)}})
+    assert ("flows", str(path)) in scenario.inputs  # what no command writes over
