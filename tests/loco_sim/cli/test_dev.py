@@ -1,6 +1,7 @@
 """./dev: what it refuses, when it asks for SimGrid, how it tells of progress; and what its table of packages relies on."""
 
 import os
+import pathlib
 import re
 import subprocess
 
@@ -86,3 +87,23 @@ def test_catch2_is_included_in_one_place(root):
     """Its versions 2 and 3 have different headers."""
     found = [path for kind in ("*.cpp", "*.hpp") for path in (root / "tests").rglob(kind) if "<catch2/" in path.read_text()]
     assert found == [root / "tests/catch.hpp"]
+
+
+def test_a_folder_stands_for_what_it_is_linked_into(root, program):
+    release = pathlib.Path(program).resolve().parent.parent
+    if not (release / "build.ninja").exists():
+        pytest.skip("the program is not in a build tree")
+    text = "\n".join(["root=$1 release=$2 programs=() scripts=()", functions(root, "programs_with", "scripts_of"),
+                      re.search(r"^test_programs\(\).*\n^test_scripts\(\).*", (root / "dev").read_text(), re.MULTILINE)[0],
+                      'programs_with "$3"; scripts_of "$3"; printf "%s\\n" "${programs[@]##*/}" "${scripts[@]##*/}"'])
+
+    def tests_of(folder):
+        done = shell(text, root, release, folder, cwd=root)
+        assert done.returncode == 0, done.stderr
+        return set(done.stdout.split())
+
+    assert {"test_verify", "test_verify.py", "test_limits.py"} <= tests_of("verify")
+    assert "test_yaml" not in tests_of("verify") and "test_verify" not in tests_of("fabric")
+    assert {"test_fabric", "test_nic_model", "test_loco"} <= tests_of("fabric")
+    assert "test_nic_model" in tests_of("nic_model/requester")  # whose files are the library of nic_model
+    assert {"test_documents.py", "test_docs.py"} <= tests_of("docs")
