@@ -72,6 +72,9 @@ enum class PacketStep : std::uint8_t { sent, received };
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Does it want subevents and TLPs? Else one event may stand for several TLPs (pcie/bursts.hpp), and only packets,
+  /// messages and CQEs are told.
+  [[nodiscard]] virtual bool follows_accesses() const { return true; }
   virtual void on_subevent(const Subevent&) {}
   virtual void on_subevent_finish(const SubeventFinish&) {}
   /// A READ was executed again because its response was lost: this replaces the aNRR with the same id.

@@ -58,7 +58,15 @@ class System {
                                RegionKind kind = {});
   /// ibv_dereg_mr: nobody reaches the region by its key any more.
   void deregister_memory(std::uint32_t key);
+  /// ibv_rereg_mr, and what binding a memory window does: the region of this key is another part of memory, with other
+  /// rights, and has another key, which differs in the lower 8 bits at most. Throws as the two above. May also be
+  /// called in a step.
+  void change_memory(std::uint32_t key, Address base, std::uint64_t size, std::uint8_t access, std::uint32_t new_key);
+  /// The region of this key is in another protection domain.
+  void change_domain(std::uint32_t key, std::uint16_t domain);
   CqId create_cq(NodeId node, std::uint32_t entries);
+  /// ibv_resize_cq. False when more CQEs are in it than would have room.
+  [[nodiscard]] bool resize_cq(CqId cq, std::uint32_t entries);
   /// A reliable-connection queue pair with a send queue of `entries`. `thread` is whose subevents its work requests
   /// are.
   QpId create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread = 0);
@@ -73,10 +81,12 @@ class System {
   /// As ibv_modify_qp: what the specification's state diagram does not allow is refused (verbs.hpp, ModifyResult).
   /// Attributes are taken where the new state asks for them. May also be called while the machine runs.
   ModifyResult modify_qp(QpId qp, QpState to, const QpAttributes& attributes = {});
+  /// qp_access_flags: what remote requests may do by way of this queue pair, beside what regions allow; all at first.
+  void set_qp_access(QpId qp, std::uint8_t access);
   /// A node has no power any more: its queue pairs are in RESET, nothing is repeated, answered or completed.
   void power_off(NodeId node);
-  /// A receive queue that queue pairs of a node can share.
-  SrqId create_srq(NodeId node, std::uint32_t entries);
+  /// A receive queue that queue pairs of a node can share. `cq`: for XRC, where its completions go.
+  SrqId create_srq(NodeId node, std::uint32_t entries, CqId cq = kNone);
   /// Arms the limit: when fewer receives are left, Cpu::srq_limit_reached says so, once. 0 disarms; at most
   /// what the queue holds.
   void set_srq_limit(SrqId srq, std::uint32_t limit);

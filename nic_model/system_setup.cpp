@@ -61,16 +61,23 @@ void System::set_foreign_memory(NodeId node, ForeignMemory* memory) {
   state_->memories[node].set_foreign(memory);
 }
 
-MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
-                                     RegionKind kind) {
-  check_node(*state_, node);
-  if (!state_->memories[node].contains(base, size)) {
+namespace {
+/// Throws std::invalid_argument when there can be no such region.
+void check_region(const State& s, NodeId node, Address base, std::uint64_t size, std::uint8_t access) {
+  check_node(s, node);
+  if (!s.memories[node].contains(base, size)) {
     throw std::invalid_argument("a memory region lies outside of the allocated memory");
   }
   if ((access & (kRemoteWrite | kRemoteAtomic)) != 0 && (access & kLocalWrite) == 0) {
     throw std::invalid_argument(
         "remote write and remote atomic access need local write access, too (ibv_reg_mr: EINVAL)");
   }
+}
+}  // namespace
+
+MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
+                                     RegionKind kind) {
+  check_region(*state_, node, base, size, access);
   if (kind.device) take_device_memory(*state_, node, size);
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
@@ -84,7 +91,35 @@ void System::deregister_memory(std::uint32_t key) {
   const std::uint32_t index = key >> 8U;
   if (index >= state_->regions.size() || state_->regions[index].rkey != key)
     throw std::invalid_argument(fmt::format("there is no memory region of key {:#x}", key));
-  state_->regions[index].lkey = state_->regions[index].rkey = 0;  // no region's
+  MemoryRegion& region = state_->regions[index];
+  if (region.kind.device) state_->hosts[region.node].return_device_memory(region.size);
+  region.lkey = region.rkey = 0;  // no region's
+}
+
+void System::change_memory(std::uint32_t key, Address base, std::uint64_t size, std::uint8_t access,
+                           std::uint32_t new_key) {
+  const std::uint32_t index = key >> 8U;
+  if (index >= state_->regions.size() || state_->regions[index].rkey != key || new_key >> 8U != index)
+    throw std::invalid_argument(fmt::format("there is no memory region of key {:#x}, {:#x}", key, new_key));
+  MemoryRegion& region = state_->regions[index];
+  check_region(*state_, region.node, base, size, access);
+  region.base = base;
+  region.size = size;
+  region.access = access;
+  region.lkey = region.rkey = new_key;
+}
+
+void System::change_domain(std::uint32_t key, std::uint16_t domain) {
+  MemoryRegion& region = state_->regions.at(key >> 8U);
+  if (region.rkey == key) region.kind.domain = domain;
+}
+
+bool System::resize_cq(CqId cq, std::uint32_t entries) { return state_->cqs.at(cq).resize(entries); }
+
+void System::set_qp_access(QpId qp, std::uint8_t access) {
+  QpSettings settings = state_->connections.at(qp).settings();
+  settings.access = access;
+  state_->connections[qp].set(settings);
 }
 
 CqId System::create_cq(NodeId node, std::uint32_t entries) {
@@ -114,6 +149,10 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   }
   const auto id = static_cast<QpId>(s.connections.size());
   s.connections.emplace_back(node, c.type, c.thread);
+  QpSettings settings;
+  settings.xrc = c.xrc;
+  settings.domain = c.domain;
+  s.connections.back().set(settings);
   const bool per_qp = s.kernel.profile().pcie_ordering_domain == OrderingDomain::qp;
   const std::uint32_t function = s.hosts[node].next_function(s.kernel.profile().pcie_functions);
   const auto domain = [&] { return per_qp ? new_domain(s, node) : domain_of(s, node, function); };
@@ -177,10 +216,12 @@ void System::power_off(NodeId node) {
     if (state_->connections[qp].node() == node) modify_qp(qp, QpState::reset);
 }
 
-SrqId System::create_srq(NodeId node, std::uint32_t entries) {
+SrqId System::create_srq(NodeId node, std::uint32_t entries, CqId cq) {
   check_node(*state_, node);
   if (entries == 0) throw std::invalid_argument("a receive queue needs at least one entry");
-  state_->receive_queues.emplace_back(node, entries, kNone);
+  if (cq != kNone && (cq >= state_->cqs.size() || state_->cqs[cq].node() != node))
+    throw std::invalid_argument("a shared receive queue needs a completion queue of its node");
+  state_->receive_queues.emplace_back(node, entries, kNone, cq);
   return static_cast<SrqId>(state_->receive_queues.size() - 1);
 }
 

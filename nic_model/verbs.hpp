@@ -37,11 +37,15 @@ using rdma::Status;
 /// Rights of a memory region; local read is always granted.
 enum Access : std::uint8_t { kLocalWrite = 1, kRemoteWrite = 2, kRemoteRead = 4, kRemoteAtomic = 8, kAllAccess = 15 };
 
+/// Of a queue pair that reaches regions of all protection domains.
+inline constexpr std::uint16_t kAnyDomain = 0xffff;
+
 /// What kind of memory a region is, and how NICs may access it.
 struct RegionKind {
   bool device = false;            ///< memory on the NIC (ibv_alloc_dm): reached without PCIe; its CPU's own accesses
                                   ///< have no costs of their own
   bool relaxed_ordering = false;  ///< PCIe writes to it may pass earlier ones (IBV_ACCESS_RELAXED_ORDERING)
+  std::uint16_t domain = 0;       ///< its protection domain: queue pairs of another one do not reach it
 
   bool operator==(const RegionKind&) const = default;
 };
@@ -69,7 +73,7 @@ struct Wqe {
   bool gather = false;       ///< atomics: compare_add and swap are addresses, from which the NIC reads the operands
   std::uint32_t length = 8;  ///< bytes; 8 for atomics
   std::uint32_t lkey = 0;
-  std::uint32_t rkey = 0;
+  std::uint32_t rkey = 0;  ///< XRC SENDs: number of the shared receive queue
   std::uint32_t imm = 0;
   Address local = 0;
   Address remote = 0;
@@ -160,8 +164,10 @@ struct QpConfig {
   CqId recv_cq = kNone;  ///< kNone: the send queue's
   std::uint32_t send_entries = 1;
   std::uint32_t recv_entries = 0;
-  SrqId srq = kNone;    ///< instead of a receive queue of its own
-  ThreadId thread = 0;  ///< whose subevents its work requests are
+  SrqId srq = kNone;         ///< instead of a receive queue of its own
+  std::uint16_t domain = 0;  ///< its protection domain
+  bool xrc = false;          ///< RC: what comes names its shared receive queue (IBTA volume 1, annex A14)
+  ThreadId thread = 0;       ///< whose subevents its work requests are
 };
 
 }  // namespace loco::nic

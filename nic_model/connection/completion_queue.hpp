@@ -35,6 +35,12 @@ class CompletionQueue {
   [[nodiscard]] bool write(const Cqe& cqe);
   /// Takes the oldest CQE. Precondition: !empty().
   Cqe poll();
+  /// False when more are in it.
+  [[nodiscard]] bool resize(std::uint32_t entries) {
+    if (entries < cqes_.size() || entries == 0) return false;
+    entries_ = entries;
+    return true;
+  }
   /// Drops what a queue pair has left: it is RESET.
   void forget(QpId qp);
 

@@ -20,6 +20,9 @@ struct QpSettings {
   std::uint16_t path_mtu = 0;  // 0: as much as the network carries
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry = 7;
+  std::uint8_t access = kAllAccess;  // rights of remote requests (verbs qp_access_flags)
+  std::uint16_t domain = 0;          // protection domain
+  bool xrc = false;                  // its SENDs name the shared receive queue that they are for, and use its CQ
 
   bool operator==(const QpSettings&) const = default;
 };
@@ -67,6 +70,18 @@ class Connection {
   std::uint32_t qkey_ = 0;  // UD
   QpSettings settings_{};
 };
+
+/// Is it the region of a key, and the queue pair in the same protection domain?
+[[nodiscard]] inline bool in_domain(const Engine& engine, const Connection& qp, std::uint32_t key) {
+  const MemoryRegion* region = engine.region(key);
+  return region == nullptr || region->kind.domain == qp.settings().domain || qp.settings().domain == kAnyDomain;
+}
+
+/// May a remote request access this? Its rights are those of the region that also the queue pair grants.
+[[nodiscard]] inline bool may_serve(const Engine& engine, const Connection& qp, std::uint32_t key, Address address,
+                                    std::uint64_t size, std::uint8_t access) {
+  return (qp.settings().access & access) == access && engine.allowed(key, qp.node(), address, size, access);
+}
 
 /// Does a message of `total` bytes travel word by word, in any order? So can whoever sees one of its words change
 /// another one before that is read, as the models allow. Nobody can see more of a longer one, and searches have none.

@@ -19,12 +19,15 @@ namespace loco::nic {
 class ReceiveQueue {
  public:
   /// `owner`: its queue pair; kNone: shared.
-  ReceiveQueue(NodeId node, std::uint32_t depth, QpId owner) : node_(node), depth_(depth), owner_(owner) {}
+  /// `cq`: of a queue for XRC, where its completions go.
+  ReceiveQueue(NodeId node, std::uint32_t depth, QpId owner, CqId cq = kNone)
+      : node_(node), depth_(depth), owner_(owner), cq_(cq) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
   [[nodiscard]] bool shared() const { return owner_ == kNone; }
   [[nodiscard]] QpId owner() const { return owner_; }
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
+  [[nodiscard]] CqId cq() const { return cq_; }
   [[nodiscard]] std::uint32_t room() const { return depth_ - static_cast<std::uint32_t>(entries_.size()); }
   /// Oldest first.
   [[nodiscard]] std::vector<RecvWqe> posted() const;
@@ -56,6 +59,7 @@ class ReceiveQueue {
   NodeId node_;
   std::uint32_t depth_;
   QpId owner_;
+  CqId cq_;
   std::uint32_t limit_ = 0;
   bool limit_reached_ = false;
   std::uint32_t visible_ = 0;

@@ -10,12 +10,14 @@ class Host {
   /// The PCIe function of the next queue pair: functions take turns.
   std::uint32_t next_function(std::uint32_t functions) { return queue_pairs_++ % functions; }
 
-  /// Takes memory on the NIC, of `most` bytes in all (0: no limit). False, and nothing is taken, if there is too little.
+  /// Takes memory on the NIC, of `most` bytes in all (0: no limit). False, and nothing is taken, if there is too
+  /// little.
   bool take_device_memory(std::uint64_t size, std::uint64_t most) {
     if (most != 0 && size > most - device_memory_) return false;
     device_memory_ += size;
     return true;
   }
+  void return_device_memory(std::uint64_t size) { device_memory_ -= size; }
   [[nodiscard]] std::uint64_t device_memory() const { return device_memory_; }
 
   bool operator==(const Host&) const = default;

@@ -28,6 +28,7 @@ class HostMemory {
   /// From kForeignMemory on, it is `memory`, which outlives this one. Not with the witness.
   void set_foreign(ForeignMemory* memory) { foreign_ = memory; }
   [[nodiscard]] bool has_foreign() const { return foreign_ != nullptr; }
+  [[nodiscard]] Piece piece(Address address) const { return foreign_ == nullptr ? Piece{} : foreign_->piece(address); }
 
   /// The aligned word that holds `address`.
   [[nodiscard]] std::uint64_t word(Address address) const {

@@ -69,6 +69,7 @@ class Thread {
 
   // --- what it watches ---------------------------------------------------------------------------------------------
   void watch(std::uint64_t key) { watched_.add(key); }
+  void watch_all_words() { watched_.add_all_words(); }
   [[nodiscard]] const WatchSet& watched() const { return watched_; }
   [[nodiscard]] bool noticed() const { return changed_; }  ///< something watched has changed since it was looked at
   void notice() { changed_ = true; }

@@ -41,14 +41,19 @@ class WatchSet {
     first_word_ = kNone;
     last_word_ = 0;
     everything_ = false;
+    any_word_ = false;
   }
+  /// All words of the node's memory.
+  void add_all_words() { any_word_ = true; }
 
   /// Does the thread watch the key?
-  [[nodiscard]] bool touched_by(std::uint64_t key) const { return everything_ || contains(key); }
+  [[nodiscard]] bool touched_by(std::uint64_t key) const {
+    return everything_ || contains(key) || (any_word_ && kind_of(key) == WatchKind::word);
+  }
   /// Does it watch any 8-byte word from one to another one?
   [[nodiscard]] bool touched_by_words(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return touched_by(first);
-    if (everything_) return true;
+    if (everything_ || any_word_) return true;
     if (last < first_word_ || first > last_word_) return false;
     if (keys_.size() <= kFew || last - first >= 8 * keys_.size())
       return std::ranges::any_of(keys_, [&](std::uint64_t key) { return first <= key && key <= last; });
@@ -60,7 +65,9 @@ class WatchSet {
   [[nodiscard]] std::span<const std::uint64_t> keys() const { return keys_; }
   [[nodiscard]] bool everything() const { return everything_; }
 
-  bool operator==(const WatchSet& o) const { return everything_ == o.everything_ && keys_ == o.keys_; }
+  bool operator==(const WatchSet& o) const {
+    return everything_ == o.everything_ && any_word_ == o.any_word_ && keys_ == o.keys_;
+  }
 
  private:
   static constexpr std::size_t kFew = 32;  // so many are searched one after the other
@@ -119,6 +126,7 @@ class WatchSet {
   std::uint64_t first_word_ = kNone;  // all words that are watched are from this one
   std::uint64_t last_word_ = 0;       // to that one: most changes are of none between
   bool everything_ = false;
+  bool any_word_ = false;
 };
 
 }  // namespace loco::nic

@@ -21,6 +21,10 @@ namespace {
 
 constexpr std::uint32_t kFewest = 3;  // steps that are worth it
 
+bool each_tlp_is_observed(const Engine& engine) {
+  return engine.observer() != nullptr && engine.observer()->follows_accesses();
+}
+
 bool overlap(Address a, std::uint64_t a_size, Address b, std::uint64_t b_size) {
   return a < b + b_size && b < a + a_size;
 }
@@ -123,7 +127,8 @@ Rest rest_of(const PostedWrite& write) { return {write.address + write.committed
 
 bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
   Bursts& bursts = bursts_of(engine, node);
-  if (bursts.reads() || engine.observer() != nullptr || engine.on_device(plan.key)) return false;
+  if (bursts.reads() || each_tlp_is_observed(engine) || engine.on_device(plan.key)) return false;
+  if (is_scattered(plan.address)) return false;
   if (plan.next < engine.now()) plan.next = engine.now();
   if (steps_left(engine, plan) < kFewest) return false;
   for (const WriteBurst& other : bursts.writes()) {
@@ -166,8 +171,8 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
   Bursts& bursts = bursts_of(engine, node);
   const HardwareProfile& p = engine.profile();
   const Rest rest = rest_of(write);
-  if (write.device || write.ahead != 0) return false;
-  if (!bursts.takes_write() || engine.observer() != nullptr || watched(engine, node, rest.address, rest.size)) {
+  if (write.device || write.ahead != 0 || is_scattered(write.address)) return false;
+  if (!bursts.takes_write() || each_tlp_is_observed(engine) || watched(engine, node, rest.address, rest.size)) {
     return false;
   }
   if (bursts.reads()) {

@@ -31,8 +31,21 @@ sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region
   return penalty;
 }
 
+void ask_for_element(Engine& engine, NodeId node, Address next) {
+  if (piece_at(engine, next - 1).bytes > 1) return;  // it is in the midst of one
+  const std::uint64_t header = engine.profile().pcie_read_header.count;
+  engine.count(&Counters::tlps_up);
+  engine.count(&Counters::pcie_bytes_up, header);
+  link_of(engine, node).send_up(engine.now(), on_link(engine, header));
+}
+
 sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
   const HardwareProfile& p = engine.profile();
+  if (is_scattered(address)) {
+    const Piece piece = piece_at(engine, address);
+    address = piece.address;
+    bytes = std::min(bytes, piece.bytes);
+  }
   const MemoryRegion* region = engine.region(key);
   sim::Duration penalty = place_penalty(p, region);
   if (region == nullptr) return penalty;
@@ -151,7 +164,7 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
 
 sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
                           std::uint32_t done) {
-  if (part >= done) return newest;
+  if (part >= done || is_scattered(address)) return newest;
   const HardwareProfile& p = engine.profile();
   const std::uint64_t step = p.pcie_read_completion.count;
   const Address end = address + done;
@@ -236,7 +249,7 @@ void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t b
 }  // namespace
 
 void sample(Engine& engine, NodeId node, Address address, const BufferPart& into, Subevent like) {
-  settle_memory(engine, node, address, into.bytes);
+  settle_memory(engine, node, place_of(engine, address), into.bytes);
   read_payload(engine, node, address, into);
   announce_read(engine, node, address, into.bytes, like);
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "nic_model/engine/engine.hpp"
+#include "nic_model/host/scattered.hpp"
 #include "nic_model/pcie/messages.hpp"
 
 namespace loco::nic {
@@ -55,9 +56,12 @@ struct ReadTarget {
 /// is missing); the link has time for others until then.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target = {}, sim::Duration stall = {});
-/// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS.
+/// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS, and
+/// where an element of a list ends.
 [[nodiscard]] inline std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
   const std::uint64_t mps = engine.profile().pcie_mps.count;
+  if (is_scattered(address)) [[unlikely]]
+    return scattered_step(engine, address, left, mps);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
 }
 
@@ -66,8 +70,12 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 [[nodiscard]] inline std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length,
                                              std::uint32_t done) {
   const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  if (is_scattered(address)) [[unlikely]]
+    return scattered_step(engine, address + done, length - done, step);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
+/// If an element of a list begins at `next`, it is read with a request of its own, which takes its place on the link.
+void ask_for_element(Engine& engine, NodeId node, Address next);
 /// How far a read of `length` bytes is once a step has been sampled. Without a length its requests are seen to
 /// elsewhere.
 struct ReadProgress {

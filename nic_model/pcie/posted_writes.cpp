@@ -146,7 +146,7 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
 }
 
 void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
-  const Address address = write.address + done;
+  const Address address = place_of(engine, write.address + done);
   settle_memory(engine, node, address, bytes);
   write_payload(engine, node, write, done, bytes);
   if (engine.witness()) {

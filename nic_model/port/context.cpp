@@ -98,7 +98,12 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
   sim::SimTime at = look_up_context(engine, node, context_key(id, false), engine.now());
   if (!wqe.inline_data && wqe.length > 0) {
-    at = look_up_translation(engine, node, translation_key(engine, wqe.lkey, wqe.local), at);
+    for (std::uint64_t done = 0; done < wqe.length;) {
+      const bool list = is_scattered(wqe.local);
+      const Piece piece = list ? piece_at(engine, wqe.local + done) : Piece{wqe.local, wqe.length, wqe.lkey};
+      at = look_up_translation(engine, node, translation_key(engine, piece.key, piece.address), at);
+      done += std::max<std::uint64_t>(piece.bytes, 1);
+    }
   }
   if (reads_or_atomic(wqe.opcode)) at = look_up_read_state(engine, node, id, number, at);
   stall = at - engine.now();

@@ -219,6 +219,9 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std:
   e.payload_read += step.bytes;
   sim::SimTime link_free;
   e.ready = return_data(engine, qp.node(), step.bytes, link_free, {e.wqe.lkey, e.payload_read, bytes_to_read(e.wqe)});
+  if (is_scattered(e.wqe.local) && e.payload_read < e.wqe.length) {
+    ask_for_element(engine, qp.node(), e.wqe.local + e.payload_read);
+  }
   payload_goes_on(engine, id, number, link_free);
   schedule_transmit(engine, id);
 }

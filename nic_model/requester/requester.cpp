@@ -32,7 +32,9 @@ Status local_check(const Engine& engine, const Connection& qp, const Wqe& wqe) {
   if (wqe.inline_data || wqe.length == 0) return Status::success;
   if (gathers(wqe) && !may_gather(engine, qp.node(), wqe)) return Status::loc_prot_err;
   const std::uint8_t access = sends_payload(wqe.opcode) ? 0 : kLocalWrite;
-  return engine.allowed(wqe.lkey, qp.node(), wqe.local, wqe.length, access) ? Status::success : Status::loc_prot_err;
+  if (!in_domain(engine, qp, wqe.lkey)) return Status::loc_prot_err;
+  return may_access(engine, wqe.lkey, qp.node(), wqe.local, wqe.length, access) ? Status::success
+                                                                                : Status::loc_prot_err;
 }
 
 /// PSNs that a work request takes: a READ's are those of its responses.

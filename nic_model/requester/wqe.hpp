@@ -20,6 +20,12 @@ namespace loco::nic {
   return kControlAndCount + (wqe.opcode == Opcode::rdma_write ? kAddress : 0) + wqe.length;
 }
 
+/// Bytes of a work request with a list: the same segments, and 16 bytes for each element.
+[[nodiscard]] inline std::uint64_t list_wqe_bytes(const Wqe& wqe, std::uint32_t elements) {
+  constexpr std::uint64_t kSegment = 16;
+  return kSegment * (1 + (wqe.opcode == Opcode::send ? 0 : 1) + std::uint64_t{elements});
+}
+
 /// What the NIC reads from memory for a work request before it sends: a payload, or an atomic's operands.
 [[nodiscard]] inline std::uint32_t bytes_to_read(const Wqe& wqe) {
   if (sends_payload(wqe.opcode)) return wqe.length;

@@ -12,9 +12,14 @@
 namespace loco::nic {
 
 namespace {
-/// Bytes that a work request takes in the send queue, in memory: an inline payload is part of it.
-std::uint32_t queue_bytes(const HardwareProfile& p, const Wqe& wqe) {
-  const std::uint64_t stride = p.nic_wqe_bytes.count;
+/// Bytes that a work request takes in the send queue, in memory: an inline payload is part of it, and so are the
+/// elements of a list.
+std::uint32_t queue_bytes(const Engine& engine, const Wqe& wqe) {
+  const std::uint64_t stride = engine.profile().nic_wqe_bytes.count;
+  if (is_scattered(wqe.local)) {
+    const std::uint64_t bytes = list_wqe_bytes(wqe, elements_of(engine, wqe.local, wqe.length));
+    return static_cast<std::uint32_t>((bytes + stride - 1) / stride * stride);
+  }
   if (!wqe.inline_data) return static_cast<std::uint32_t>(stride);
   return static_cast<std::uint32_t>((inline_wqe_bytes(wqe) + stride - 1) / stride * stride);
 }
@@ -22,10 +27,9 @@ std::uint32_t queue_bytes(const HardwareProfile& p, const Wqe& wqe) {
 
 void Requester::fetch_wqes(Engine& engine, QpId id) {
   if (fetching_ || fetched_ == rung_) return;
-  const HardwareProfile& p = engine.profile();
-  const std::uint32_t count = std::min(rung_ - fetched_, p.nic_wqe_fetch_max);
+  const std::uint32_t count = std::min(rung_ - fetched_, engine.profile().nic_wqe_fetch_max);
   std::uint32_t bytes = 0;
-  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(p, entry(fetched_ + i).wqe);
+  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(engine, entry(fetched_ + i).wqe);
   fetching_ = true;
   issue_read(engine, domain_, {.kind = ReadKind::wqe_fetch, .where = id, .number = count}, bytes, {});
 }

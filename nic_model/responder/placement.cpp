@@ -12,6 +12,7 @@ void Responder::execute_in_turn(Engine& engine, QpId id) {
     const bool taken = qp.takes_requests();
     const ReorderSlot early = disorder_->reorder.front();
     const fabric::Packet& packet = early.packet;
+    if (qp.settings().xrc) choose_queue(engine, qp.node(), packet);
     if (taken && needs_receive(packet) && !can_receive(engine)) {
       disorder_.edit().reorder.front().present = false;  // it will come again
       not_ready(engine, id, packet);

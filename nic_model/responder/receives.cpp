@@ -21,6 +21,16 @@ bool Responder::can_receive(const Engine& engine) const {
   return receiving_ || (queue_ != kNone && engine.receive_queues[queue_].ready());
 }
 
+/// XRC: the queue that a SEND names, and its completion queue; none that is not there.
+void Responder::choose_queue(const Engine& engine, NodeId node, const fabric::Packet& packet) {
+  if (packet.opcode != fabric::Opcode::send || !packet.first || receiving_) return;
+  const std::uint32_t named = packet.rkey;
+  const bool there = named < engine.receive_queues.size() && engine.receive_queues[named].node() == node &&
+                     engine.receive_queues[named].cq() != kNone;
+  queue_ = there ? named : kNone;
+  if (there) cq_ = engine.receive_queues[named].cq();
+}
+
 /// Takes the next one. Precondition: can_receive().
 void Responder::take_receive(Engine& engine) {
   received_ = 0;
@@ -47,8 +57,10 @@ Status Responder::check_receive(const Engine& engine, const Connection& qp, std:
   const RecvWqe& receive = *receive_;
   if (length > receive.length) return Status::loc_len_err;
   if (length == 0) return Status::success;
-  return engine.allowed(receive.lkey, qp.node(), receive.address, length, kLocalWrite) ? Status::success
-                                                                                       : Status::loc_prot_err;
+  // what is in a shared queue is of that queue's protection domain, which the queue pair's need not be
+  if (!engine.receive_queues[queue_].shared() && !in_domain(engine, qp, receive.lkey)) return Status::loc_prot_err;
+  return may_access(engine, receive.lkey, qp.node(), receive.address, length, kLocalWrite) ? Status::success
+                                                                                           : Status::loc_prot_err;
 }
 
 /// Completes the receive that was taken. `like`: opcode, length, immediate data, source. `delay`: what its last

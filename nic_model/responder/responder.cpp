@@ -22,8 +22,10 @@ NakCode access_refused(const Engine& engine, const Connection& qp, const fabric:
     access = kRemoteAtomic;
   }
   if (packet.total == 0) return NakCode::none;  // nothing is accessed: no key is needed (IBTA 9.7.4.1.4)
-  return engine.allowed(packet.rkey, qp.node(), packet.address, packet.total, access) ? NakCode::none
-                                                                                      : NakCode::remote_access_error;
+  // ConnectX answers so where the protection domain is another one (rdma-core, tests/test_mr.py, test_mr_rereg_pd)
+  if (!in_domain(engine, qp, packet.rkey)) return NakCode::remote_operational_error;
+  return may_serve(engine, qp, packet.rkey, packet.address, packet.total, access) ? NakCode::none
+                                                                                  : NakCode::remote_access_error;
 }
 
 /// PSNs that a request takes: a READ's are those of its responses.
@@ -125,6 +127,7 @@ bool Responder::out_of_resources(const Connection& qp) const {
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
 void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   const Connection& qp = engine.connections[id];
+  if (qp.settings().xrc) choose_queue(engine, qp.node(), packet);
   NakCode nak = packet.first || !write_valid_ ? access_refused(engine, qp, packet) : NakCode::none;
   if (!in_sequence(engine, packet) || !fits(engine, qp, packet)) nak = NakCode::invalid_request;
   const bool takes_resources = packet.opcode == Op::read_request || is_atomic(packet.opcode);

@@ -226,6 +226,7 @@ class Responder {
   // receives.cpp
   [[nodiscard]] bool can_receive(const Engine& engine) const;
   void take_receive(Engine& engine);
+  void choose_queue(const Engine& engine, NodeId node, const fabric::Packet& packet);
   void tell_of_message(const Engine& engine, QpId id, const fabric::Packet& packet, bool found) const;
   [[nodiscard]] Status check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const;
   void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay = {});

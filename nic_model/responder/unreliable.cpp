@@ -22,7 +22,8 @@ void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& pa
   if (!in_message_) return;
   if (packet.opcode == Op::write) {
     const bool refused = packet.first && packet.total > 0 &&
-                         !engine.allowed(packet.rkey, qp.node(), packet.address, packet.total, kRemoteWrite);
+                         (!in_domain(engine, qp, packet.rkey) ||
+                          !may_serve(engine, qp, packet.rkey, packet.address, packet.total, kRemoteWrite));
     if (refused) in_message_ = false;
     if (refused) return;
     place_write(engine, id, packet);

@@ -290,6 +290,11 @@ std::uint64_t Cpu::flag_add_for_others(std::uint32_t flag, std::uint64_t value) 
 
 void Cpu::watch(std::uint64_t key) { look_out(engine_, thread_, watch_key(WatchKind::user, key)); }
 
+void Cpu::watch_memory() {
+  engine_.threads[thread_].watch_all_words();
+  settle_watched(engine_, thread_);
+}
+
 void Cpu::forget_watched() { engine_.threads[thread_].forget_watched(); }
 
 void Cpu::resume_after(sim::Duration time) {

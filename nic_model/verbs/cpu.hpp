@@ -80,6 +80,8 @@ class Cpu {
 
   /// Adds a key of the runner's own to the watch set: System::notify(node, key) wakes this thread.
   void watch(std::uint64_t key);
+  /// Adds all of the node's memory to the watch set.
+  void watch_memory();
 
   /// Empties the watch set: what was looked at so far does not matter any more.
   void forget_watched();
