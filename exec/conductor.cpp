@@ -74,10 +74,11 @@ HostFacts Conductor::facts_of(std::uint32_t host) const {
   f.mtu = static_cast<std::uint32_t>(p.link_mtu.count);
   f.max_rd_atomic = p.nic_max_rd_atomic;
   f.inline_max = static_cast<std::uint32_t>(p.nic_inline_max.count);
-  f.max_qp_wr = 8192;
-  f.max_srq_wr = 8192;
+  f.max_qp_wr = kQueueEntriesMax;
+  f.max_srq_wr = kQueueEntriesMax;
   f.max_cqe = 1U << 20U;
   f.infiniband = options_.infiniband ? 1 : 0;
+  f.device_memory = p.nic_device_memory.count == 0 ? kDeviceMemory : p.nic_device_memory.count;
   f.atomics = p.nic_atomic_cap == nic::AtomicCap::none ? 0 : 1;
   f.lockstep = options_.lockstep ? 1 : 0;
   f.network = network_;
@@ -98,10 +99,6 @@ void Conductor::start_programs() {
     auto program = std::make_unique<Program>();
     program->host = host;
     program->inline_slot = system_.allocate(host, kPostBytes);
-    program->bounce = system_.allocate(host, kBounceBytes);
-    program->bounce_key = system_.register_memory(host, program->bounce, kBounceBytes).lkey;
-    regions_.resize(program->bounce_key >> 8U);
-    regions_.push_back({.host = host});
     int file = -1;
     ChannelEnd channel = ChannelEnd::make(facts_of(host), file);
     program->process = launch(paths[host], specs[host], options_.shim_folder, file, outputs_.of(host));
@@ -121,6 +118,7 @@ void Conductor::start_programs() {
       result_.failure = fmt::format("host {} ({}) ended before it was ready", host, specs[host].command[0]);
       return;
     }
+    if (options_.debug == host) await_debugger(*programs_[host]);
   }
 }
 
@@ -142,9 +140,11 @@ void Conductor::run(nic::Cpu& cpu) {
 
 Result Conductor::run() {
   const WallTime began;
+  const InterruptNoted noted;
   const PinnedToOneCore pinned;
   start_programs();
   const CounterTrapped trapped;  // as the programs: a switch between tasks with and without the trap is dear
+  watch_ports();
   for (const auto& [host, at] : options_.stops) add_timer(at.ps, [this, host = host] { stop_host(host); });
   if (result_.failure.empty()) main_loop();
   ending_ = true;
@@ -162,7 +162,10 @@ void Conductor::main_loop() {
       const auto calls = std::exchange(after_step_, {});
       for (const auto& f : calls) f();
     }
-    if (++steps % kLookAt == 0 && death_seen()) look_for_deaths();
+    if (++steps % kLookAt == 0) {
+      if (InterruptNoted::seen()) interrupted();
+      if (death_seen()) look_for_deaths();
+    }
     if (std::ranges::all_of(programs_, [](const auto& p) { return !p || p->ended; })) return;
     if (!timers_.empty()) {
       const std::int64_t at = timers_.begin()->first.first;
@@ -205,10 +208,15 @@ void Conductor::serve(ProgramThread& thread) {
     const Request request = c.request;
     thread.last = request;
     ++requests_[static_cast<std::size_t>(request)];
-    if (request != Request::wait_io && request != Request::poll_cq && request != Request::wait_memory) idle_pauses_ = 0;
+    if (request != Request::wait_io && request != Request::poll_cq && request != Request::wait_memory &&
+        request != Request::spin)
+      idle_pauses_ = 0;
     if (request != Request::poll_cq) thread.polls_paid = 0;
     if (request != Request::wait_io) idle_waits_ = 0;
     recorder_.note(thread.program.host, thread.index, c);
+    if (thread.program.spinning != 0 && request != Request::spin) {
+      after_step_.emplace_back([this, host = thread.program.host] { system_.notify(host, kThreadsKey); });
+    }
     if (std::exchange(c.io, 0) != 0) {
       const bool up_to_date = thread.io_seen == io_changes_;
       ++io_changes_;
@@ -227,6 +235,8 @@ bool Conductor::give_turn(ProgramThread& thread) {
   Channel& c = *thread.channel;
   static_cast<void>(system_.counters());  // what was due is in memory: the program's loads see it
   c.now_ps = system_.now().ps;
+  c.threads = thread.program.threads.size() > 1 ? 1 : 0;
+  c.port_down = thread.program.port_down ? 1 : 0;
   thread.io_seen = io_changes_;
   thread.releases_seen = thread.program.releases;
   c.ahead_ps = 0;
@@ -253,11 +263,27 @@ bool Conductor::await(ProgramThread& thread) {
       return false;
     }
     outputs_.drain(false);
+    if (InterruptNoted::seen()) {
+      interrupted();
+      return false;
+    }
     if (program.started) break_silence(thread);
   }
   program.started = true;
   outputs_.drain(false);
   return true;
+}
+
+/// Until somebody traces the program, which stands still at its start.
+void Conductor::await_debugger(Program& program) {
+  program.debugged = true;
+  remember(result_.not_deterministic, fmt::format("host {}: a debugger", program.host));
+  fmt::print(stderr,
+             "loco-sim exec: host {} waits for a debugger: gdb -p {} -ex 'handle SIGSEGV nostop noprint pass', then "
+             "set breakpoints and continue\n",
+             program.host, program.process);
+  while (!is_traced(program.process) && thread_is_there(program.process, static_cast<std::uint32_t>(program.process)))
+    wait_shortly();
 }
 
 /// A thread that has used processor time for long without a call may wait for a word of memory.
@@ -267,106 +293,12 @@ void Conductor::break_silence(ProgramThread& thread) {
     thread.silent_from_us = used;
     return;
   }
-  if (used - thread.silent_from_us < thread.silence_us || thread.channel->watches == 0) return;
+  if (used - thread.silent_from_us < thread.silence_us || thread.program.debugged) return;
+  if (thread.channel->watches == 0 && thread.channel->threads == 0) return;
   if (!computes(thread.program.process, thread.channel->thread)) return;
   thread.silent_from_us = used;
   thread.silence_us = std::min(2 * thread.silence_us, kSilenceMaxUs);
   syscall(SYS_tgkill, thread.program.process, thread.channel->thread, silence_signal());
-}
-
-// --- endings ---------------------------------------------------------------------------------------------------------
-
-void Conductor::look_for_deaths() {
-  for (const auto& program : programs_) {
-    int status = 0;
-    if (program && !program->ended && waitpid(program->process, &status, WNOHANG) == program->process)
-      ended(*program, status);
-  }
-}
-
-/// Its host has no power any more: nobody hears of the program again.
-void Conductor::stop_host(std::uint32_t host) {
-  system_.power_off(host);
-  Program* const program = host < programs_.size() ? programs_[host].get() : nullptr;
-  if (program == nullptr || program->ended) return;
-  program->stopped = true;
-  kill(program->process, SIGKILL);
-  int status = 0;
-  while (waitpid(program->process, &status, 0) < 0 && errno == EINTR) {
-  }
-  ended(*program, status);
-}
-
-void Conductor::thread_ended(ProgramThread& thread) {
-  thread.ended = true;
-  thread.wait = Wait::nothing;
-}
-
-void Conductor::ended(Program& program, int wait_status) {
-  program.ended = true;
-  program.memory.leave();
-  ProgramResult& r = result_.programs.emplace_back();
-  r.host = program.host;
-  r.command = options_.programs[program.host].command;
-  r.ended = system_.now();
-  if (WIFSIGNALED(wait_status)) r.signal = WTERMSIG(wait_status);
-  if (WIFEXITED(wait_status)) r.status = WEXITSTATUS(wait_status);
-  Request last = Request::none;
-  for (const auto& thread : program.threads) {
-    if (!thread->ended) last = thread->last;
-    thread_ended(*thread);
-  }
-  r.stopped = program.stopped;
-  if (r.signal != 0 && !program.stopped && !options_.keep_going && result_.failure.empty() && !ending_) {
-    result_.failure =
-        fmt::format("host {} ({}) ended by signal {} ({}) after {} at {}", program.host, r.command[0], r.signal,
-                    strsignal(r.signal), kRequestNames[static_cast<std::size_t>(last)], time_text(system_.now()));
-  }
-  after_step_.emplace_back([this, &program] {
-    for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
-    notify_io();
-  });
-}
-
-std::string Conductor::deadlock() const {
-  std::string text = fmt::format("nothing is left to happen at {}: ", time_text(system_.now()));
-  bool first = true;
-  for (const auto& program : programs_) {
-    if (!program || program->ended) continue;
-    for (const auto& thread : program->threads) {
-      if (thread->ended) continue;
-      text += fmt::format("{}host {} ({}){} waits for {}", first ? "" : "; ", program->host,
-                          options_.programs[program->host].command[0],
-                          thread->index == 0 ? "" : fmt::format(", thread {},", thread->index),
-                          thread->waits_for.empty() ? "its turn" : thread->waits_for);
-      first = false;
-    }
-  }
-  return text;
-}
-
-void Conductor::finish(Result& result) {
-  for (const auto& program : programs_) {
-    if (!program || program->ended) continue;
-    kill(program->process, SIGKILL);
-    int status = 0;
-    while (waitpid(program->process, &status, 0) < 0 && errno == EINTR) {
-    }
-    ended(*program, status);
-  }
-  outputs_.drain(true);
-  recorder_.end();
-  result.simulated = system_.now();
-  result.counters = system_.counters();
-  for (std::size_t i = 0; i < kRequests; ++i) {
-    if (requests_[i] == 0) continue;
-    result.changes.emplace_back(kRequestNames[i], requests_[i]);
-    result.changes_of_control += requests_[i];
-  }
-  result.fingerprint = recorder_.fingerprint();
-  result.difference = recorder_.difference();
-  outputs_.take(result);
-  std::ranges::stable_sort(result.programs, {}, &ProgramResult::host);
 }
 
 // --- time and waiting

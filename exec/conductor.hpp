@@ -63,6 +63,20 @@ struct ProgramTimer {
   std::int64_t again_ps = 0;
 };
 
+/// Scatter/gather lists of the requests of one queue. A request of which so many have been posted behind it that the
+/// queue had no room for them is over.
+struct QueueLists {
+  std::uint64_t posted = 0;
+  std::deque<std::pair<std::uint64_t, nic::Address>> lists{};  ///< number of the request, its list
+};
+
+/// Memory on the NIC (ibv_alloc_dm). What is freed is given out again to who asks for as much.
+struct DeviceMemory {
+  nic::Address base = 0;
+  std::uint64_t bytes = 0;
+  bool used = false;
+};
+
 /// A process: a host's program.
 struct Program {
   std::uint32_t host = 0;
@@ -72,21 +86,25 @@ struct Program {
   bool ended = false;
   std::uint64_t releases = 0;  ///< of locks and conditions of the process, ends of its threads
   bool stopped = false;        ///< its host has
-  bool written_to = false;     ///< others write to its memory without its being told
-  bool write_seen = false;     ///< since threads that poll were woken
+  bool port_down = false;
+  bool debugged = false;
+  nic::CqId no_cq = nic::kNone;  ///< of queue pairs that have none
+  std::uint32_t spinning = 0;    ///< threads that wait for the others
+  bool written_to = false;       ///< others write to its memory without its being told
   std::vector<std::unique_ptr<ProgramThread>> threads{};
   ProgramMemory memory{};
   std::vector<nic::QpId> queue_pairs{};
   std::map<std::uint32_t, std::deque<nic::CqId>> cq_events{};  ///< by completion channel
   std::set<nic::SrqId> armed_srqs{};                           ///< whose limit is to be told
+  std::set<nic::QpId> refused{};                               ///< that have been told of a request they refuse
   std::map<std::uint32_t, ProgramTimer> timers{};
   std::deque<AsyncNews> async_events{};
   std::deque<CmMessage> messages{};
-  std::vector<std::uint32_t> news{};  ///< for descriptors of the process, with the next reply
-  nic::Address inline_slot = 0;       ///< where the CPU finds the payloads that go with a request
-  nic::Address bounce = 0;            ///< where lists of elements are gathered
-  std::uint64_t bounce_used = 0;
-  std::uint32_t bounce_key = 0;
+  std::vector<std::uint32_t> news{};            ///< for descriptors of the process, with the next reply
+  nic::Address inline_slot = 0;                 ///< where the CPU finds the payloads that go with a request
+  std::map<std::uint64_t, QueueLists> lists{};  ///< of a queue's requests, by list_key
+  std::vector<DeviceMemory> device_memory{};
+  std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams{};  ///< receives that datagrams are being written to
 };
 
 class Conductor final : public nic::ThreadRunner, public nic::Observer {
@@ -100,8 +118,11 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   Result run();
 
   void run(nic::Cpu& cpu) override;
+  [[nodiscard]] bool follows_accesses() const override { return false; }
   void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override;
+  void on_message(const nic::MessageArrival& message) override;
   void on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
+  void on_cq_overrun(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
 
  private:
   struct CqState {
@@ -109,6 +130,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
     std::uint32_t channel = kNoQueue;
     bool armed = false;
     bool solicited_only = false;
+    bool overrun = false;
   };
   struct Region {
     std::uint32_t host = 0;
@@ -125,6 +147,8 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   bool give_turn(ProgramThread& thread);
   bool await(ProgramThread& thread);
   void break_silence(ProgramThread& thread);
+  void await_debugger(Program& program);
+  void interrupted();
   void stop_host(std::uint32_t host);
   void look_for_deaths();
   void ended(Program& program, int wait_status);
@@ -145,24 +169,41 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void wake_all(Wait what, const Program* program = nullptr);
   Timer add_timer(std::int64_t at, std::function<void()> f);
 
-  // requests.cpp, queues.cpp
+  // requests.cpp, queues.cpp, regions.cpp
   void handle(ProgramThread& thread, Request request);
   void replay_posts(ProgramThread& thread);
   int post_sends(ProgramThread& thread, const PostHeader& header, const char* records);
   int post_receives(ProgramThread& thread, const PostHeader& header, const char* records);
-  nic::Wqe request_of(Program& program, const SendRecord& record, const char* more, std::uint64_t inline_at);
+  nic::Wqe request_of(Program& program, QueueLists& lists, const SendRecord& record, const char* more,
+                      std::uint64_t inline_at);
   [[nodiscard]] nic::Address machine_address(std::uint32_t key, std::uint64_t address) const;
-  void gather(Program& program, const SendRecord& record, const Element* elements, nic::Wqe& wqe);
+  nic::Piece place(Program& program, QueueLists& lists, const char* elements, std::uint64_t count);
+  void write_header(Program& program, const nic::Cqe& cqe);
   void room_in_store_buffer();
   void register_memory(ProgramThread& thread);
+  void change_memory(ProgramThread& thread);
+  void alloc_device(ProgramThread& thread);
+  void copy_device(ProgramThread& thread);
+  void register_device(ProgramThread& thread);
+  std::int64_t new_region(const Program& program, nic::Address base, std::uint64_t bytes, std::uint8_t access,
+                          nic::RegionKind kind, std::uint64_t io_offset);
+  void take_runs(Program& program, const Channel& channel, std::uint64_t count);
+  void alloc_window(ProgramThread& thread);
+  void bind(const Program& program, const SendRecord& record, const Element& to);
+  bool invalidate(std::uint32_t host, std::uint32_t key);
+  std::uint32_t receives_xrc(const nic::Cqe& cqe);
+  bool was_invalidated(const nic::Cqe& cqe);
+  void watch_ports();
   void create_qp(ProgramThread& thread);
   void modify_qp(ProgramThread& thread);
   void poll(ProgramThread& thread);
   void wait_memory(ProgramThread& thread);
+  void spin(ProgramThread& thread);
   void get_cq_event(ProgramThread& thread);
   void get_async_event(ProgramThread& thread);
   void tell(Program& program, AsyncEvent event, std::uint32_t object);
   void look_at_srqs(nic::Cpu& cpu);
+  void refused(const fabric::Packet& nak);
   void set_timer(ProgramThread& thread);
   void arm_timer(Program& program, std::uint32_t number, std::int64_t at);
   void leave(ProgramThread& thread);
@@ -185,11 +226,16 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::uint64_t io_changes_ = 0;  ///< times that some descriptor may have become ready
   nic::Cpu* cpu_ = nullptr;
   std::vector<CqState> cqs_;
-  std::vector<bool> shares_receives_;  ///< by queue pair: has it a shared receive queue?
-  std::vector<Region> regions_;        ///< by the upper bits of their keys
-  std::set<std::uint64_t> listeners_;  ///< of connection managers: host and port
-  std::uint64_t idle_pauses_ = 0;      ///< pauses that ended without anything new, since something was
-  int idle_waits_ = 0;                 ///< of real time, likewise
+  std::vector<bool> shares_receives_;                         ///< by queue pair: has it a shared receive queue?
+  std::vector<bool> is_xrc_;                                  ///< by queue pair
+  std::map<nic::QpId, std::deque<nic::SrqId>> xrc_messages_;  ///< whose completions have not been polled
+  std::vector<Region> regions_;                               ///< by the upper bits of their keys
+  std::set<std::uint64_t> listeners_;                         ///< of connection managers: host and port
+  /// Keys that SENDs invalidate, by the queue pair that gets them: on their way, and arrived but not polled.
+  std::multiset<std::pair<nic::QpId, std::uint32_t>> invalidations_, invalidated_;
+  std::uint64_t idle_pauses_ = 0;  ///< pauses that ended without anything new, since something was
+  int idle_spins_ = 0;
+  int idle_waits_ = 0;  ///< of real time, likewise
   std::uint32_t network_ = 1;
   int network_lock_ = -1;
   int board_ = -1;                       ///< of streams, for all programs

@@ -15,14 +15,20 @@ inline constexpr sim::Duration kYield{300'000};
 inline constexpr sim::Duration kInterrupt{2'000'000};
 /// Waking the thread that waits for the event.
 inline constexpr sim::Duration kWakeup{500'000};
+/// ibv_resize_cq: a system call and a command of the NIC, after which what was under way has arrived. An estimate.
+inline constexpr sim::Duration kResize{20'000'000};
 /// A connection manager's message, one way: two system calls and a datagram (IBTA volume 1, 12.6).
 inline constexpr sim::Duration kCmMessage{3'000'000};
 /// Programs start one after the other, so far apart.
 inline constexpr sim::Duration kStartGap{1'000'000'000};
-/// Lists of elements are gathered in so many bytes of host memory.
-inline constexpr std::uint64_t kBounceBytes = 64ULL << 20U;
 /// A program's pause in a polling loop is looked at so often: it may count its turns.
 inline constexpr sim::Duration kPauseMax{10'000'000'000};
+
+/// Of a send, receive or shared receive queue.
+inline constexpr std::uint32_t kQueueEntriesMax = 8192;
+
+/// On the NIC, for programs to allocate: what ConnectX-5 has (mlx5dv, ibv_query_device_ex: 128 KiB).
+inline constexpr std::uint64_t kDeviceMemory = 128U << 10U;
 
 inline void set_costs(const nic::HardwareProfile& p, HostFacts& facts) {
   facts.post_ps = hosts::build_cost(p).ps;

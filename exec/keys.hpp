@@ -6,7 +6,7 @@
 namespace loco::exec {
 
 inline constexpr std::uint64_t kIoKey = 1;             ///< a descriptor may be ready
-inline constexpr std::uint64_t kMemoryKey = 2;         ///< a NIC has written to the program's memory
+inline constexpr std::uint64_t kThreadsKey = 2;        ///< another thread of the process has run
 inline constexpr std::uint64_t kPauseKey = 1U << 20U;  ///< plus the thread: its pause has been long enough
 
 }  // namespace loco::exec

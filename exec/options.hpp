@@ -29,19 +29,28 @@ enum class Output : std::uint8_t {
   captured,   ///< into the result
 };
 
+/// The cable of a host's port fails, or comes back.
+struct PortChange {
+  std::uint32_t host = 0;
+  sim::SimTime at{};
+  bool up = false;
+};
+
 struct Options {
   nic::SystemConfig system;
   std::vector<ProgramSpec> programs;                            ///< by host; an empty command: the host has none
   std::vector<std::pair<std::uint32_t, sim::SimTime>> stops{};  ///< hosts that lose power
+  std::vector<PortChange> ports{};                              ///< what programs hear of system.network.changes
   std::uint64_t seed = 1;
   Output output = Output::inherited;
   std::string output_folder;
   std::string record;   ///< file for all changes of control, or empty
   std::string compare;  ///< file that was recorded, or empty
   bool infiniband = false;
-  bool lockstep = false;    ///< posts change control at once
-  bool keep_going = false;  ///< also when a program has been ended by a signal
-  std::string shim_folder;  ///< where libibverbs.so.1 and its companions are
+  bool lockstep = false;                 ///< posts change control at once
+  bool keep_going = false;               ///< also when a program has been ended by a signal
+  std::optional<std::uint32_t> debug{};  ///< host whose program waits for a debugger
+  std::string shim_folder;               ///< where libibverbs.so.1 and its companions are
 };
 
 struct ProgramResult {
@@ -67,6 +76,7 @@ struct Result {
   std::vector<std::string> not_deterministic;  ///< why another run may differ
   std::string fingerprint;                     ///< of all changes of control
   std::string failure;                         ///< why the run ended before its programs; empty: they all ended
+  bool interrupted = false;                    ///< by SIGINT
   std::string difference;                      ///< to the run that was recorded; empty: none
   int status = 0;                              ///< exit status of the whole
 };

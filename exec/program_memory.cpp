@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace loco::exec {
 
@@ -25,6 +26,32 @@ void ProgramMemory::forget() {
   for (const auto& [address, run] : runs_) unmap(run.mapped, run.bytes);
   runs_.clear();
   last_ = runs_.end();
+  lists_.clear();
+}
+
+nic::Address ProgramMemory::add_list(nic::NodeId host, std::vector<nic::Piece> pieces) {
+  constexpr std::uint64_t kGap = 4096;  // lists that lie next to each other have pages of their own
+  std::uint64_t bytes = 0;
+  for (const nic::Piece& piece : pieces) bytes += piece.bytes;
+  const std::uint64_t room = (bytes / kGap + 2) * kGap;
+  constexpr std::uint64_t kAll = std::uint64_t{1} << nic::kScatteredNodeBit;
+  if (next_list_ + room > kAll) next_list_ = 0;
+  const nic::Address list = nic::kScatteredMemory + (std::uint64_t{host} << nic::kScatteredNodeBit) + next_list_;
+  next_list_ += room;
+  lists_.insert_or_assign(list, std::move(pieces));
+  return list;
+}
+
+nic::Piece ProgramMemory::piece(nic::Address address) const {
+  auto it = lists_.upper_bound(address);
+  if (it == lists_.begin()) return {};
+  --it;
+  std::uint64_t offset = address - it->first;
+  for (const nic::Piece& piece : it->second) {
+    if (offset < piece.bytes) return {piece.address + offset, piece.bytes - offset, piece.key};
+    offset -= piece.bytes;
+  }
+  return {};
 }
 
 /// Takes [from, to) out of the runs; both are page boundaries.
@@ -122,13 +149,34 @@ bool ProgramMemory::copy_to(std::uint64_t address, std::span<const std::byte> in
   return true;
 }
 
+namespace {
+
+/// Calls `f` with each part of [address, address + bytes) that lies in one piece: its place in the program's memory,
+/// where it begins, how long it is.
+template <typename F>
+void for_each_part(const ProgramMemory& memory, nic::Address address, std::size_t bytes, F f) {
+  if (!nic::is_scattered(address)) return f(address - nic::kForeignMemory, std::size_t{0}, bytes);
+  for (std::size_t done = 0; done < bytes;) {
+    const nic::Piece piece = memory.piece(address + done);
+    if (piece.bytes == 0) return;
+    const std::size_t part = std::min<std::size_t>(bytes - done, piece.bytes);
+    f(piece.address - nic::kForeignMemory, done, part);
+    done += part;
+  }
+}
+
+}  // namespace
+
 void ProgramMemory::read(nic::Address address, std::span<std::byte> out) const {
-  if (!copy_from(address - nic::kForeignMemory, out)) std::memset(out.data(), 0, out.size());
+  for_each_part(*this, address, out.size(), [&](std::uint64_t from, std::size_t at, std::size_t bytes) {
+    const auto part = out.subspan(at, bytes);
+    if (!copy_from(from, part)) std::memset(part.data(), 0, part.size());
+  });
 }
 
 void ProgramMemory::write(nic::Address address, std::span<const std::byte> in) {
-  copy_to(address - nic::kForeignMemory, in);
-  if (on_write_) on_write_();
+  for_each_part(*this, address, in.size(),
+                [&](std::uint64_t to, std::size_t at, std::size_t bytes) { copy_to(to, in.subspan(at, bytes)); });
 }
 
 }  // namespace loco::exec

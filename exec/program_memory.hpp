@@ -1,12 +1,13 @@
 // A program's registered memory, as NICs reach it: page runs that both map, and the rest through the kernel.
 //
-// Addresses are the program's plus nic::kForeignMemory. Runs are kept until the program's mapping is another one.
+// Addresses are the program's plus nic::kForeignMemory, or those of scatter/gather lists (nic::kScatteredMemory). Runs
+// are kept until the program's mapping is another one.
 #pragma once
 
-#include <functional>
 #include <map>
+#include <span>
 #include <sys/types.h>
-#include <utility>
+#include <vector>
 
 #include "exec/protocol.hpp"
 #include "nic_model/foreign_memory.hpp"
@@ -28,12 +29,14 @@ class ProgramMemory final : public nic::ForeignMemory {
   /// The program's memory has gone with it: NICs read zeroes, and what they write is lost.
   void leave() { gone_ = true; }
 
+  /// A scatter/gather list: the address that stands for it from now on. `pieces`: none is empty.
+  [[nodiscard]] nic::Address add_list(nic::NodeId host, std::vector<nic::Piece> pieces);
+  void drop_list(nic::Address list) { lists_.erase(list); }
+
+  [[nodiscard]] nic::Piece piece(nic::Address address) const override;
   [[nodiscard]] bool contains(nic::Address address, std::uint64_t size) const override;
   void read(nic::Address address, std::span<std::byte> out) const override;
   void write(nic::Address address, std::span<const std::byte> in) override;
-
-  /// Is called when a NIC has written.
-  void on_write(std::function<void()> f) { on_write_ = std::move(f); }
 
   // by the program's own addresses
   [[nodiscard]] bool copy_from(std::uint64_t address, std::span<std::byte> out) const;
@@ -51,7 +54,8 @@ class ProgramMemory final : public nic::ForeignMemory {
 
   pid_t process_ = 0;
   bool gone_ = false;
-  std::function<void()> on_write_;
+  std::map<nic::Address, std::vector<nic::Piece>> lists_;
+  std::uint64_t next_list_ = 0;
   Runs runs_;
   mutable Runs::const_iterator last_ = runs_.end();
 };

@@ -14,7 +14,7 @@
 
 namespace loco::exec {
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 /// Where a program finds the file descriptor of its channel.
 inline constexpr const char* kChannelVariable = "LOCO_SIM_CHANNEL";
 
@@ -32,44 +32,65 @@ enum class Request : std::uint32_t {
   wait_process,  ///< for another thread of the process: a lock, a condition, an end; (deadline or -1) -> as wait_io
   thread_start,  ///< (file descriptor of the new channel)
   thread_exit,
-  register_memory,    ///< (address, bytes, access, offset of the I/O address, page runs in data) -> key
+  register_memory,    ///< (address, bytes, access, offset of the I/O address, page runs in data, domain) -> key
   deregister_memory,  ///< (key)
+  change_memory,      ///< (key, address, bytes, access, page runs in data, domain): the same region, elsewhere -> 0 or
+                      ///< errno
+  alloc_window,       ///< (domain) -> key of a memory window, or -1; deregister_memory frees it
+  alloc_device,       ///< (bytes) -> number of memory on the NIC, or -1
+  free_device,        ///< (number)
+  copy_device,        ///< (number, offset, bytes, to the NIC): through data
+  register_device,    ///< (number, offset, bytes, access, domain) -> key, or -1
   create_cq,          ///< (entries, completion channel or -1) -> number
   resize_cq,          ///< (cq, entries) -> 0 or errno
-  create_srq,         ///< (entries) -> number
+  create_srq,         ///< (entries, cq or -1: for XRC) -> number
   modify_srq,         ///< (srq, limit)
-  create_qp,          ///< (type, send cq, receive cq, send entries, receive entries, srq or -1) -> number
-  modify_qp,          ///< (qp, state); QpChange in data -> 0 or errno
-  query_qp,           ///< (qp) -> state
-  destroy,            ///< (what: Made, number)
-  poll_cq,            ///< (cq, entries, watched: so many numbers of CQs in data) -> entries in data, left in the CQ
-  arm_cq,             ///< (cq, solicited only)
-  get_cq_event,       ///< (completion channel, blocking) -> cq, or -1
-  get_async_event,    ///< (blocking) -> AsyncEvent, or -1; its object
-  wait_memory,        ///< (address): a thread reads the same value again and again
-  cm_listen,          ///< (port, backlog) -> 0 or errno
-  cm_send,            ///< CmMessage in data
-  set_timer,          ///< (number, when or 0, again after): a timerfd of the program
-  note,               ///< a text in data: what a program did not get; (kind: Note)
+  create_qp,  ///< (type and, from bit 32 on, domain, send cq, receive cq, send entries, receive entries, srq or -1) ->
+              ///< number
+  modify_qp,  ///< (qp, state); QpChange in data -> 0 or errno
+  query_qp,   ///< (qp) -> state
+  destroy,    ///< (what: Made, number)
+  poll_cq,    ///< (cq, entries, watched: so many numbers of CQs in data) -> entries in data, left in the CQ
+  arm_cq,     ///< (cq, solicited only)
+  get_cq_event,     ///< (completion channel, blocking) -> cq, or -1
+  get_async_event,  ///< (blocking) -> AsyncEvent, or -1; its object
+  wait_memory,      ///< (address): a thread reads the same value again and again
+  spin,             ///< (instruction): a thread's loop recurs; -> 0: others have run, 1: nothing is new
+  cm_listen,        ///< (port, backlog) -> 0 or errno
+  cm_send,          ///< CmMessage in data
+  set_timer,        ///< (number, when or 0, again after): a timerfd of the program
+  note,             ///< a text in data: what a program did not get, or why another run may differ; (kind: Note, hash)
 };
 
 /// For reports and records.
 inline constexpr const char* kRequestNames[] = {
-    "none",      "start",       "exit",     "sync",      "sleep",     "wait_io",       "yield",      "wait_process",
-    "thread",    "thread_exit", "reg_mr",   "dereg_mr",  "create_cq", "resize_cq",     "create_srq", "modify_srq",
-    "create_qp", "modify_qp",   "query_qp", "destroy",   "poll_cq",   "req_notify_cq", "get_event",  "async_event",
-    "wait_word", "cm_listen",   "cm_send",  "set_timer", "note"};
+    "none",      "start",       "exit",      "sync",          "sleep",      "wait_io",     "yield",     "wait_process",
+    "thread",    "thread_exit", "reg_mr",    "dereg_mr",      "rereg_mr",   "alloc_mw",    "alloc_dm",  "free_dm",
+    "copy_dm",   "reg_dm_mr",   "create_cq", "resize_cq",     "create_srq", "modify_srq",  "create_qp", "modify_qp",
+    "query_qp",  "destroy",     "poll_cq",   "req_notify_cq", "get_event",  "async_event", "wait_word", "spin",
+    "cm_listen", "cm_send",     "set_timer", "note"};
 inline constexpr std::size_t kRequests = sizeof(kRequestNames) / sizeof(kRequestNames[0]);
 static_assert(kRequests == static_cast<std::size_t>(Request::note) + 1);
 
 enum class Made : std::uint32_t { cq, qp, srq };
-enum class Note : std::uint32_t { unsupported, not_deterministic };
-enum class QpKind : std::uint32_t { rc, uc, ud };
+enum class Note : std::uint32_t { unsupported, not_deterministic, approximated };
+enum class QpKind : std::uint32_t { rc, uc, ud, xrc };
 enum class Post : std::uint32_t { send, receive, shared_receive };
 /// Numbered as in the specification's state diagram, and as enum ibv_qp_state.
 enum class State : std::uint32_t { reset, init, rtr, rts, sqd, sqe, error };
 /// As nic::Opcode, which the shim does not know.
-enum class Operation : std::uint32_t { write, read, compare_swap, fetch_add, send, recv, recv_with_imm };
+enum class Operation : std::uint32_t {
+  write,
+  read,
+  compare_swap,
+  fetch_add,
+  send,
+  recv,
+  recv_with_imm,
+  bind,       ///< a memory window of `remote_key` to the element, with the rights compare_add; its key will be `imm`;
+              ///< swap: addresses begin with 0
+  invalidate  ///< the memory window of `remote_key`
+};
 /// Of operations: verbs' access rights.
 inline constexpr std::uint32_t kLocalWriteRight = 1, kRemoteWriteRight = 2, kRemoteReadRight = 4,
                                kRemoteAtomicRight = 8, kRelaxedRight = 16;
@@ -101,6 +122,7 @@ struct SendRecord {
   bool fence;
   bool is_inline;
   bool solicited;
+  bool invalidates;  ///< a SEND: `imm` is a key of the receiver that nobody may use any more
 };
 
 struct ReceiveRecord {
@@ -126,7 +148,9 @@ struct Completion {
   std::uint32_t qp;
   std::uint32_t source_qp;  ///< of a receive on UD
   std::uint32_t place;      ///< of a send: its number in the send queue
+  std::uint32_t srq;        ///< of a receive on XRC: which shared receive queue
   bool with_imm;
+  bool invalidated;  ///< `imm` is a key
 };
 inline constexpr std::uint32_t kCompletionsMax = 256;  ///< of one poll
 
@@ -141,10 +165,20 @@ inline constexpr std::uint32_t kRunsMax = 1024;
 /// Attributes of ibv_modify_qp in the units of the simulator. What is left out is 0 or kNoQueue.
 struct QpChange {
   std::uint32_t dest_qp, rq_psn, sq_psn, max_rd_atomic, retry_count, rnr_retry, max_dest_rd_atomic, path_mtu, qkey;
+  std::uint32_t access;  ///< of remote requests
   std::int64_t timeout_ps, min_rnr_timer_ps;
 };
 
-enum class AsyncEvent : std::uint32_t { qp_fatal, sq_drained, last_wqe, srq_limit, port_error, port_active, cq_error };
+enum class AsyncEvent : std::uint32_t {
+  qp_fatal,
+  qp_request_error,
+  qp_access_error,
+  last_wqe,
+  srq_limit,
+  port_error,
+  port_active,
+  cq_error
+};
 
 /// A message between connection managers (IBTA volume 1, 12.6); sidr_*: for datagrams (12.11).
 enum class CmType : std::uint32_t { req, rep, rtu, rej, dreq, drep, sidr_req, sidr_rep };
@@ -163,6 +197,7 @@ struct HostFacts {
   std::uint32_t host, hosts;
   std::uint32_t mtu, max_rd_atomic, inline_max, max_qp_wr, max_cqe, max_srq_wr;
   std::uint32_t infiniband;  ///< the link layer; else Ethernet
+  std::uint64_t device_memory;
   std::uint32_t atomics;
   std::uint32_t lockstep;      ///< posts hand over at once
   std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them
@@ -201,14 +236,16 @@ struct Channel {
   Request request;
   std::uint64_t arguments[6];
   std::int64_t replies[4];
-  std::int64_t now_ps;     ///< of the last reply
-  std::int64_t ahead_ps;   ///< how long the program has run since
-  std::uint32_t thread;    ///< id in the system, for signals
-  std::uint32_t io;        ///< the program has sent, connected, closed: others may find something
-  std::uint32_t released;  ///< a thread of the process may find a lock, a condition, an end
-  std::uint32_t forked;    ///< the program has children, which nobody conducts
-  std::uint32_t watches;   ///< registered memory is there: silence may be a spin on it
-  std::uint32_t waited;    ///< this request came out of a spin on memory
+  std::int64_t now_ps;      ///< of the last reply
+  std::int64_t ahead_ps;    ///< how long the program has run since
+  std::uint32_t thread;     ///< id in the system, for signals
+  std::uint32_t io;         ///< the program has sent, connected, closed: others may find something
+  std::uint32_t released;   ///< a thread of the process may find a lock, a condition, an end
+  std::uint32_t forked;     ///< the program has children, which nobody conducts
+  std::uint32_t watches;    ///< registered memory is there: silence may be a spin on it
+  std::uint32_t threads;    ///< the process has others
+  std::uint32_t waited;     ///< this request came out of a spin on memory
+  std::uint32_t port_down;  ///< the cable of the host's port is
   std::uint32_t news_count;
   std::uint32_t news[kNewsMax];
   std::uint32_t mail_count;  ///< messages for the program's connection manager

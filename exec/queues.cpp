@@ -1,63 +1,34 @@
-// Posting, polling, registering: from the protocol's records to the machine's.
+// Posting, polling: from the protocol's records to the machine's.
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
+#include <stdexcept>
 
 #include "exec/conductor.hpp"
 #include "exec/keys.hpp"
+#include "exec/records.hpp"
 
 namespace loco::exec {
 
 namespace {
 
-constexpr std::array kOperations = {nic::Opcode::rdma_write,        nic::Opcode::rdma_read, nic::Opcode::compare_swap,
-                                    nic::Opcode::fetch_add,         nic::Opcode::send,      nic::Opcode::recv,
-                                    nic::Opcode::recv_rdma_with_imm};
-static_assert(static_cast<std::size_t>(Operation::recv_with_imm) + 1 == kOperations.size());
+// bind and invalidate become writes of nothing, whose completions say that they are done
+constexpr std::array kOperations = {nic::Opcode::rdma_write,         nic::Opcode::rdma_read,  nic::Opcode::compare_swap,
+                                    nic::Opcode::fetch_add,          nic::Opcode::send,       nic::Opcode::recv,
+                                    nic::Opcode::recv_rdma_with_imm, nic::Opcode::rdma_write, nic::Opcode::rdma_write};
+static_assert(static_cast<std::size_t>(Operation::invalidate) + 1 == kOperations.size());
 
 std::uint32_t operation_of(nic::Opcode opcode) {
   return static_cast<std::uint32_t>(std::ranges::find(kOperations, opcode) - kOperations.begin());
 }
 
-constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
-
-template <typename T>
-T record_at(const char* at) {
-  T record;
-  std::memcpy(&record, at, sizeof(record));
-  return record;
-}
+/// Of the queue that a post is for, among a program's.
+std::uint64_t list_key(Post post, std::uint32_t queue) { return static_cast<std::uint64_t>(post) << 32U | queue; }
 
 }  // namespace
-
-// --- memory ----------------------------------------------------------------------------------------------------------
-
-void Conductor::register_memory(ProgramThread& thread) {
-  Channel& c = *thread.channel;
-  Program& program = thread.program;
-  for (std::uint64_t i = 0; i < c.arguments[4]; ++i)
-    program.memory.add(record_at<PageRun>(c.data + i * sizeof(PageRun)));
-  const auto rights = static_cast<std::uint32_t>(c.arguments[2]);
-  std::uint8_t access = 0;
-  if ((rights & kLocalWriteRight) != 0) access |= nic::kLocalWrite;
-  if ((rights & kRemoteWriteRight) != 0) access |= nic::kRemoteWrite;
-  if ((rights & kRemoteReadRight) != 0) access |= nic::kRemoteRead;
-  if ((rights & kRemoteAtomicRight) != 0) access |= nic::kRemoteAtomic;
-  const nic::MemoryRegion region =
-      system_.register_memory(program.host, nic::kForeignMemory + c.arguments[0], c.arguments[1], access,
-                              {.relaxed_ordering = (rights & kRelaxedRight) != 0});
-  regions_.resize(region.lkey >> 8U);
-  regions_.push_back({.host = program.host, .io_offset = c.arguments[3]});
-  c.replies[0] = region.lkey;
-}
-
-/// An address in a request to a region, where the machine has it.
-nic::Address Conductor::machine_address(std::uint32_t key, std::uint64_t address) const {
-  const std::size_t index = key >> 8U;
-  return nic::kForeignMemory + address - (index < regions_.size() ? regions_[index].io_offset : 0);
-}
 
 // --- posting ---------------------------------------------------------------------------------------------------------
 
@@ -90,26 +61,34 @@ void Conductor::room_in_store_buffer() {
   }
 }
 
-/// The elements' bytes are put together in host memory, once, now: the machine's requests have one element.
-void Conductor::gather(Program& program, const SendRecord& record, const Element* elements, nic::Wqe& wqe) {
-  std::vector<std::byte> all;
-  for (std::uint32_t i = 0; i < record.elements; ++i) {
-    const std::size_t from = all.size();
-    all.resize(from + elements[i].length);
-    program.memory.read(machine_address(elements[i].key, elements[i].address), std::span(all).subspan(from));
+/// Where the NIC finds, or puts, what a request's elements say: with several of them, a list. Its length is that of
+/// all.
+nic::Piece Conductor::place(Program& program, QueueLists& lists, const char* elements, std::uint64_t count) {
+  const std::uint64_t number = lists.posted++;
+  constexpr std::uint64_t kPlacesMax = 2 * kQueueEntriesMax;  // those that are being worked on included
+  while (!lists.lists.empty() && lists.lists.front().first + kPlacesMax < number) {
+    program.memory.drop_list(lists.lists.front().second);
+    lists.lists.pop_front();
   }
-  wqe.length = static_cast<std::uint32_t>(all.size());
-  if (program.bounce_used + all.size() + 64 > kBounceBytes) program.bounce_used = 0;
-  wqe.local = program.bounce + program.bounce_used;
-  wqe.lkey = program.bounce_key;
-  program.bounce_used += (all.size() + 63) / 64 * 64;
-  if (!all.empty()) system_.write_memory(program.host, wqe.local, all);
-  remember(result_.approximations,
-           fmt::format("host {}: lists of elements are read when they are posted", program.host));
+  std::vector<nic::Piece> pieces;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto element = record_at<Element>(elements + i * sizeof(Element));
+    if (element.length == 0) continue;
+    pieces.push_back({machine_address(element.key, element.address), element.length, element.key});
+    bytes += element.length;
+  }
+  if (pieces.empty()) return {};
+  if (pieces.size() == 1) return pieces[0];
+  const std::uint32_t key = pieces[0].key;
+  const nic::Address list = program.memory.add_list(program.host, std::move(pieces));
+  lists.lists.emplace_back(number, list);
+  return {list, std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()), key};
 }
 
 /// `inline_at`: where in the program's part of host memory the payload of a request that carries it goes.
-nic::Wqe Conductor::request_of(Program& program, const SendRecord& r, const char* more, std::uint64_t inline_at) {
+nic::Wqe Conductor::request_of(Program& program, QueueLists& lists, const SendRecord& r, const char* more,
+                               std::uint64_t inline_at) {
   nic::Wqe wqe{.wr_id = r.wr_id,
                .opcode = kOperations.at(r.operation),
                .signaled = r.signaled,
@@ -123,6 +102,14 @@ nic::Wqe Conductor::request_of(Program& program, const SendRecord& r, const char
                .swap = r.swap,
                .remote_qkey = r.remote_qkey,
                .remote_qp = r.remote_qp};
+  if (r.operation == static_cast<std::uint32_t>(Operation::bind)) {
+    bind(program, r, record_at<Element>(more));
+    return {.wr_id = r.wr_id, .signaled = r.signaled, .fence = r.fence, .length = 0};
+  }
+  if (r.operation == static_cast<std::uint32_t>(Operation::invalidate)) {
+    invalidate(program.host, r.remote_key);
+    return {.wr_id = r.wr_id, .signaled = r.signaled, .fence = r.fence, .length = 0};
+  }
   if (wqe.opcode != nic::Opcode::send) wqe.remote = machine_address(r.remote_key, r.remote);
   if (r.is_inline) {
     wqe.length = r.inline_bytes;
@@ -131,15 +118,10 @@ nic::Wqe Conductor::request_of(Program& program, const SendRecord& r, const char
       system_.write_memory(program.host, wqe.local, std::as_bytes(std::span(more, r.inline_bytes)));
     return wqe;
   }
-  std::array<Element, kElementsMax> elements;
-  std::memcpy(elements.data(), more, r.elements * sizeof(Element));
-  if (r.elements == 1) {
-    wqe.lkey = elements[0].key;
-    wqe.local = machine_address(elements[0].key, elements[0].address);
-    wqe.length = elements[0].length;
-  } else if (r.elements > 1) {
-    gather(program, r, elements.data(), wqe);
-  }
+  const nic::Piece local = place(program, lists, more, r.elements);
+  wqe.lkey = local.key;
+  wqe.local = local.address;
+  wqe.length = static_cast<std::uint32_t>(local.bytes);
   if (is_atomic(wqe.opcode)) wqe.length = 8;
   return wqe;
 }
@@ -148,11 +130,13 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
   std::vector<nic::Wqe> wqes;
   wqes.reserve(header.count);
   std::uint64_t inline_bytes = 0;
+  QueueLists& lists = thread.program.lists[list_key(header.post, header.queue)];
   const char* at = records;
   for (std::uint32_t i = 0; i < header.count; ++i) {
     const auto record = record_at<SendRecord>(at);
     at += sizeof(record);
-    wqes.push_back(request_of(thread.program, record, at, inline_bytes));
+    if (record.invalidates) invalidations_.emplace(system_.queue_pair(header.queue).peer, record.imm);
+    wqes.push_back(request_of(thread.program, lists, record, at, inline_bytes));
     if (record.is_inline) inline_bytes += padded(record.inline_bytes);
     at += record.is_inline ? padded(record.inline_bytes) : record.elements * sizeof(Element);
   }
@@ -164,22 +148,14 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
 int Conductor::post_receives(ProgramThread& thread, const PostHeader& header, const char* records) {
   std::vector<nic::RecvWqe> wqes;
   wqes.reserve(header.count);
+  QueueLists& lists = thread.program.lists[list_key(header.post, header.queue)];
   const char* at = records;
   for (std::uint32_t i = 0; i < header.count; ++i) {
     const auto record = record_at<ReceiveRecord>(at);
     at += sizeof(record);
-    nic::RecvWqe wqe{.wr_id = record.wr_id};
-    if (record.elements >= 1) {
-      const auto element = record_at<Element>(at);
-      wqe.lkey = element.key;
-      wqe.address = machine_address(element.key, element.address);
-      wqe.length = element.length;
-    }
-    if (record.elements > 1)
-      remember(result_.unsupported, fmt::format("host {}: a receive request of {} elements (the first is used)",
-                                                thread.program.host, record.elements));
+    const nic::Piece to = place(thread.program, lists, at, record.elements);
     at += record.elements * sizeof(Element);
-    wqes.push_back(wqe);
+    wqes.push_back({record.wr_id, to.address, static_cast<std::uint32_t>(to.bytes), to.key});
   }
   const nic::PostResult result =
       header.post == Post::receive ? cpu_->post_recv(header.queue, wqes) : cpu_->post_srq_recv(header.queue, wqes);
@@ -191,18 +167,30 @@ int Conductor::post_receives(ProgramThread& thread, const PostHeader& header, co
 
 void Conductor::create_qp(ProgramThread& thread) {
   Channel& c = *thread.channel;
-  constexpr std::array kTypes = {nic::QpType::rc, nic::QpType::uc, nic::QpType::ud};
+  Program& program = thread.program;
+  constexpr std::array kTypes = {nic::QpType::rc, nic::QpType::uc, nic::QpType::ud, nic::QpType::rc};
+  const std::uint64_t kind = c.arguments[0] & 0xffffffffU;
+  const bool xrc = kind == static_cast<std::uint64_t>(QpKind::xrc);
   const auto number = [&c](std::size_t i) { return static_cast<std::uint32_t>(c.arguments[i]); };
-  const nic::QpId qp = system_.create_qp(thread.program.host, {.type = kTypes.at(c.arguments[0]),
-                                                               .send_cq = number(1),
-                                                               .recv_cq = number(2),
-                                                               .send_entries = number(3),
-                                                               .recv_entries = number(4),
-                                                               .srq = number(5),
-                                                               .thread = thread.id});
-  thread.program.queue_pairs.push_back(qp);
+  const auto cq = [&](std::size_t i) {
+    if (number(i) != kNoQueue) return number(i);
+    if (program.no_cq == nic::kNone) program.no_cq = system_.create_cq(program.host, 1);
+    return program.no_cq;
+  };
+  const nic::QpId qp = system_.create_qp(program.host, {.type = kTypes.at(kind),
+                                                        .send_cq = cq(1),
+                                                        .recv_cq = cq(2),
+                                                        .send_entries = number(3),
+                                                        .recv_entries = number(4),
+                                                        .srq = number(5),
+                                                        .domain = static_cast<std::uint16_t>(c.arguments[0] >> 32U),
+                                                        .xrc = xrc,
+                                                        .thread = thread.id});
+  program.queue_pairs.push_back(qp);
   shares_receives_.resize(qp + 1);
   shares_receives_[qp] = number(5) != kNoQueue;
+  is_xrc_.resize(qp + 1);
+  is_xrc_[qp] = xrc;
   c.replies[0] = qp;
 }
 
@@ -212,6 +200,7 @@ void Conductor::modify_qp(ProgramThread& thread) {
   const auto qp = static_cast<nic::QpId>(c.arguments[0]);
   const auto to = static_cast<nic::QpState>(c.arguments[1]);
   const nic::QpState from = system_.qp_state(qp);
+  if (to == nic::QpState::reset) xrc_messages_.erase(qp);
   nic::QpAttributes a;
   if (to == nic::QpState::init) a.qkey = change.qkey;
   if (to == nic::QpState::rtr) {
@@ -231,10 +220,30 @@ void Conductor::modify_qp(ProgramThread& thread) {
     a.qkey = change.qkey;
   }
   const bool taken = system_.modify_qp(qp, to, a) == nic::ModifyResult::ok;
+  if (taken && to != nic::QpState::reset && to != nic::QpState::error)
+    system_.set_qp_access(qp, rights_of(change.access));
   c.replies[0] = taken ? 0 : EINVAL;
   const bool alive = from != nic::QpState::reset && from != nic::QpState::error;
   if (taken && alive && to == nic::QpState::error && shares_receives_[qp])
     tell(thread.program, AsyncEvent::last_wqe, qp);
+}
+
+/// Was its immediate data a key that its SEND has invalidated? on_cqe() has noted it.
+bool Conductor::was_invalidated(const nic::Cqe& cqe) {
+  const auto found = invalidated_.find({cqe.qp, cqe.imm});
+  if (!cqe.with_imm || found == invalidated_.end()) return false;
+  invalidated_.erase(found);
+  return true;
+}
+
+/// Of a receive on XRC, its shared receive queue.
+std::uint32_t Conductor::receives_xrc(const nic::Cqe& cqe) {
+  if (!is_receive(cqe.opcode) || cqe.qp >= is_xrc_.size() || !is_xrc_[cqe.qp]) return kNoQueue;
+  std::deque<nic::SrqId>& waiting = xrc_messages_[cqe.qp];
+  if (waiting.empty()) return kNoQueue;
+  const nic::SrqId srq = waiting.front();
+  waiting.pop_front();
+  return srq;
 }
 
 // --- polling ---------------------------------------------------------------------------------------------------------
@@ -258,7 +267,7 @@ void Conductor::poll(ProgramThread& thread) {
     if (!news) {
       thread.waits_for = fmt::format("a completion of completion queue {}", cq);
       if (c.arguments[3] != 0) cpu_->watch(kIoKey);
-      if (thread.program.written_to) cpu_->watch(kMemoryKey);
+      if (thread.program.written_to) cpu_->watch_memory();
       pause(thread, hosts::poll_cost(profile(), 0) * static_cast<std::int64_t>(watched));
       count = cpu_->poll_cq(cq, room);
       // Something else is new, which the program looks at between its polls: those of the turn before are behind it.
@@ -284,11 +293,33 @@ void Conductor::poll(ProgramThread& thread) {
                                 .qp = e.qp,
                                 .source_qp = e.source_qp,
                                 .place = e.wqe,
-                                .with_imm = e.with_imm};
+                                .srq = receives_xrc(e),
+                                .with_imm = e.with_imm,
+                                .invalidated = is_receive(e.opcode) && was_invalidated(e)};
     std::memcpy(c.data + i * sizeof(completion), &completion, sizeof(completion));
   }
   c.replies[0] = static_cast<std::int64_t>(count);
   c.replies[1] = static_cast<std::int64_t>(system_.cq_size(cq));
+}
+
+/// A thread's loop recurs: it goes on when another thread of the process has run, or a NIC has written.
+void Conductor::spin(ProgramThread& thread) {
+  constexpr int kSpinsMax = 100;  // pauses in a row without anything new
+  Program& program = thread.program;
+  remember(result_.spins,
+           fmt::format("host {}: on another thread at {:#x}", program.host, thread.channel->arguments[0]));
+  thread.waits_for = "a store of another thread";
+  cpu_->forget_watched();
+  cpu_->watch(kThreadsKey);
+  cpu_->watch_memory();
+  const std::uint64_t pauses = idle_pauses_;
+  ++program.spinning;
+  pause(thread, profile().cpu_load);
+  --program.spinning;
+  const bool nothing = idle_pauses_ != pauses;
+  idle_spins_ = nothing ? idle_spins_ + 1 : 0;
+  if (idle_spins_ > kSpinsMax) result_.failure = deadlock();
+  thread.channel->replies[0] = nothing ? 1 : 0;
 }
 
 /// A thread has read the same value twice without a call in between: it goes on when a NIC has written there.

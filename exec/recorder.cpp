@@ -31,11 +31,12 @@ void Recorder::note(std::uint32_t host, std::uint32_t thread, const Channel& c) 
   ++number_;
   if (!out_.is_open() && !in_.is_open()) return;
   const std::string line =
-      fmt::format("{} ps host {} thread {}: {}{}", c.now_ps + c.ahead_ps, host, thread,
+      fmt::format("{} ps host {} thread {}: {}{}{}", c.now_ps + c.ahead_ps, host, thread,
                   kRequestNames[static_cast<std::size_t>(c.request)],
                   plain ? fmt::format(" {:x} {:x} {:x} {:x} {:x} {:x} posts {}", c.arguments[0], c.arguments[1],
                                       c.arguments[2], c.arguments[3], c.arguments[4], c.arguments[5], c.posts_bytes)
-                        : "");
+                        : "",
+                  c.request == Request::note ? fmt::format(" ({})", static_cast<const char*>(c.data)) : "");
   if (out_.is_open()) out_ << line << '\n';
   std::string then;
   if (!in_.is_open() || !difference_.empty()) return;

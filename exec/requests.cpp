@@ -1,4 +1,6 @@
 // What programs ask for, one request at a time: time, waiting, threads, events. Queues and memory are in queues.cpp.
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -67,6 +69,24 @@ void Conductor::handle(ProgramThread& thread, Request request) {
     case Request::deregister_memory:
       between_steps(thread, [&] { system_.deregister_memory(static_cast<std::uint32_t>(c.arguments[0])); });
       break;
+    case Request::change_memory:
+      between_steps(thread, [&] { change_memory(thread); });
+      break;
+    case Request::alloc_window:
+      between_steps(thread, [&] { alloc_window(thread); });
+      break;
+    case Request::alloc_device:
+      between_steps(thread, [&] { alloc_device(thread); });
+      break;
+    case Request::free_device:
+      program.device_memory.at(c.arguments[0]).used = false;
+      break;
+    case Request::copy_device:
+      copy_device(thread);
+      break;
+    case Request::register_device:
+      between_steps(thread, [&] { register_device(thread); });
+      break;
     case Request::create_cq:
       between_steps(thread, [&] {
         const nic::CqId cq = system_.create_cq(program.host, static_cast<std::uint32_t>(c.arguments[0]));
@@ -75,12 +95,17 @@ void Conductor::handle(ProgramThread& thread, Request request) {
         c.replies[0] = cq;
       });
       break;
-    case Request::resize_cq:
-      c.replies[0] = ENOSYS;
+    case Request::resize_cq: {
+      compute(kResize);
+      const auto entries = static_cast<std::uint32_t>(c.arguments[1]);
+      c.replies[0] = system_.resize_cq(static_cast<nic::CqId>(c.arguments[0]), entries) ? 0 : EINVAL;
       break;
+    }
     case Request::create_srq:
-      between_steps(
-          thread, [&] { c.replies[0] = system_.create_srq(program.host, static_cast<std::uint32_t>(c.arguments[0])); });
+      between_steps(thread, [&] {
+        c.replies[0] = system_.create_srq(program.host, static_cast<std::uint32_t>(c.arguments[0]),
+                                          static_cast<nic::CqId>(c.arguments[1]));
+      });
       break;
     case Request::modify_srq:
       between_steps(thread, [&] {
@@ -119,6 +144,9 @@ void Conductor::handle(ProgramThread& thread, Request request) {
     case Request::wait_memory:
       wait_memory(thread);
       break;
+    case Request::spin:
+      spin(thread);
+      break;
     case Request::cm_listen:
       listen(thread);
       break;
@@ -129,8 +157,10 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       set_timer(thread);
       break;
     case Request::note: {
-      auto& list =
-          static_cast<Note>(c.arguments[0]) == Note::unsupported ? result_.unsupported : result_.not_deterministic;
+      const auto kind = static_cast<Note>(c.arguments[0]);
+      auto& list = kind == Note::unsupported    ? result_.unsupported
+                   : kind == Note::approximated ? result_.approximations
+                                                : result_.not_deterministic;
       remember(list, fmt::format("host {}: {}", program.host, static_cast<const char*>(c.data)));
       break;
     }
@@ -163,6 +193,9 @@ void Conductor::begin_again(Program& program) {
   program.messages.clear();
   program.news.clear();
   program.armed_srqs.clear();
+  program.lists.clear();
+  program.refused.clear();
+  for (DeviceMemory& memory : program.device_memory) memory.used = false;
   for (const auto& [number, timer] : program.timers) timers_.erase(timer.pending);
   program.timers.clear();
   for (CqState& cq : cqs_)
@@ -189,18 +222,69 @@ void Conductor::start_thread(ProgramThread& parent) {
 /// A program to which others write, or whose words they change, may look at its memory between its polls: from the
 /// first of them on, a loop that polls in vain has another turn when NICs have written to it.
 void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime) {
-  if (step != nic::PacketStep::received) return;
+  if (step != nic::PacketStep::received) {
+    if (packet.opcode == fabric::Opcode::nak) refused(packet);
+    return;
+  }
   if ((packet.opcode != fabric::Opcode::write || packet.total == 0) && !is_atomic(packet.opcode)) return;
   Program* const program = packet.destination < programs_.size() ? programs_[packet.destination].get() : nullptr;
   if (program == nullptr || program->written_to) return;
   program->written_to = true;
-  program->memory.on_write([this, program] {
-    if (std::exchange(program->write_seen, true)) return;
-    after_step_.emplace_back([this, program] {
-      program->write_seen = false;
-      system_.notify(program->host, kMemoryKey);
-    });
+}
+
+/// A responder that refuses a request is in ERROR, and says so by an event of its queue pair (IBTA volume 1, 11.6.3.2).
+void Conductor::refused(const fabric::Packet& nak) {
+  const bool access = nak.nak == fabric::NakCode::remote_access_error;
+  if (!access && nak.nak != fabric::NakCode::invalid_request) return;
+  Program* const program = nak.source < programs_.size() ? programs_[nak.source].get() : nullptr;
+  if (program == nullptr || program->ended || !program->refused.insert(nak.source_qp).second) return;
+  const AsyncEvent event = access ? AsyncEvent::qp_access_error : AsyncEvent::qp_request_error;
+  after_step_.emplace_back([this, program, event, qp = nak.source_qp] { tell(*program, event, qp); });
+}
+
+/// The queue pair whose completion is lost cannot go on (IBTA volume 1, 11.6.3.1, 11.6.3.2).
+void Conductor::on_cq_overrun(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime) {
+  if (cq >= cqs_.size() || cqs_[cq].program == nullptr) return;
+  Program& program = *cqs_[cq].program;
+  const bool first = !std::exchange(cqs_[cq].overrun, true);
+  if (!program.refused.insert(cqe.qp).second && !first) return;
+  after_step_.emplace_back([this, &program, cq, qp = cqe.qp, first] {
+    if (first) tell(program, AsyncEvent::cq_error, cq);
+    system_.modify_qp(qp, nic::QpState::error);
+    tell(program, AsyncEvent::qp_fatal, qp);
   });
+}
+
+/// Ports go down and come back with their cables.
+void Conductor::watch_ports() {
+  for (const PortChange& change : options_.ports) {
+    Program* const program = change.host < programs_.size() ? programs_[change.host].get() : nullptr;
+    if (program == nullptr) continue;
+    add_timer(change.at.ps, [this, program, up = change.up] {
+      program->port_down = !up;
+      if (!program->ended) tell(*program, up ? AsyncEvent::port_active : AsyncEvent::port_error, 1);
+    });
+  }
+}
+
+void Conductor::on_message(const nic::MessageArrival& message) {
+  if (message.found && message.qp < is_xrc_.size() && is_xrc_[message.qp])
+    xrc_messages_[message.qp].push_back(message.queue);
+  if (!message.found || system_.queue_pair(message.qp).type != nic::QpType::ud) return;
+  Program* const program = programs_[system_.qp_node(message.qp)].get();
+  if (program != nullptr) program->datagrams[message.qp].push_back(message.receive);
+}
+
+/// The GRH in front of a datagram: with RoCE v2 over IPv4 the second half of it is the IP header (IBTA annex A17).
+void Conductor::write_header(Program& program, const nic::Cqe& cqe) {
+  std::deque<nic::RecvWqe>& waiting = program.datagrams[cqe.qp];
+  if (waiting.empty()) return;
+  const nic::RecvWqe receive = waiting.front();
+  waiting.pop_front();
+  if (cqe.status != nic::Status::success || cqe.source_qp == nic::kNone) return;
+  std::array<std::byte, kGrhBytes> grh{};
+  fill_grh(grh, system_.qp_node(cqe.source_qp), program.host, cqe.length - kGrhBytes, options_.infiniband);
+  program.memory.write(receive.address, std::span(grh).first(std::min<std::size_t>(grh.size(), receive.length)));
 }
 
 void Conductor::on_cqe(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime) {
@@ -208,6 +292,16 @@ void Conductor::on_cqe(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimT
   if (cq >= cqs_.size() || cqs_[cq].program == nullptr) return;
   CqState& state = cqs_[cq];
   Program& program = *state.program;
+  if (cqe.with_imm && !invalidations_.empty() && cqe.status == nic::Status::success) {
+    const auto key = invalidations_.find({cqe.qp, cqe.imm});
+    if (key != invalidations_.end()) {
+      invalidate(program.host, cqe.imm);
+      invalidated_.insert(*key);
+      invalidations_.erase(key);
+    }
+  }
+  if (!program.datagrams.empty() && is_receive(cqe.opcode) && program.datagrams.contains(cqe.qp))
+    write_header(program, cqe);
   if (!program.armed_srqs.empty() && is_receive(cqe.opcode))
     after_step_.emplace_back([this] { add_timer(system_.now().ps, [] {}); });  // for look_at_srqs
   const bool failed = cqe.status != nic::Status::success && cqe.status != nic::Status::wr_flush_err;

@@ -11,6 +11,8 @@ namespace {
 
 /// The first that failed, in the order of hosts.
 int status_of(const Result& result) {
+  constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
+  if (result.interrupted) return kInterrupted;
   if (!result.failure.empty() || !result.difference.empty()) return 1;
   for (const ProgramResult& p : result.programs) {
     if (p.stopped) continue;

@@ -1,5 +1,6 @@
 #include "exec/system.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
 #include <array>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <utility>
 
 namespace loco::exec {
 
@@ -50,6 +52,19 @@ PinnedToOneCore::~PinnedToOneCore() {
 CounterTrapped::CounterTrapped() { prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
 CounterTrapped::~CounterTrapped() { prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0); }
 
+namespace {
+volatile std::sig_atomic_t interrupt_seen = 0;
+}  // namespace
+
+InterruptNoted::InterruptNoted() {
+  interrupt_seen = 0;
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupt_seen = 1; };
+  sigaction(SIGINT, &action, &before_);
+}
+InterruptNoted::~InterruptNoted() { sigaction(SIGINT, &before_, nullptr); }
+bool InterruptNoted::seen() { return interrupt_seen != 0; }
+
 int silence_signal() { return SIGRTMAX - 1; }
 
 std::int64_t processor_time_us(pid_t process) {
@@ -69,6 +84,13 @@ bool computes(pid_t process, std::uint32_t thread) {
 
 bool thread_is_there(pid_t process, std::uint32_t thread) {
   return access(fmt::format("/proc/{}/task/{}", process, thread).c_str(), F_OK) == 0;
+}
+
+bool is_traced(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/status", process));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("TracerPid:")) return line.find_first_of("123456789") != std::string::npos;
+  return false;
 }
 
 void wait_shortly() { usleep(100); }
@@ -119,6 +141,41 @@ void set_port_speed(std::uint64_t bits_per_second, HostFacts& facts) {
     facts.width = port.width;
     facts.speed = port.speed;
   }
+}
+
+void fill_grh(std::span<std::byte, kGrhBytes> out, std::uint32_t from, std::uint32_t to, std::uint32_t payload,
+              bool infiniband) {
+  std::array<std::uint8_t, kGrhBytes> h{};
+  const auto two_bytes = [&h](std::size_t at, std::uint32_t value) {
+    h.at(at) = static_cast<std::uint8_t>(value >> 8U);
+    h.at(at + 1) = static_cast<std::uint8_t>(value);
+  };
+  constexpr std::uint8_t kHops = 64;
+  if (infiniband) {
+    constexpr std::uint32_t kTransportBytes = 12 + 8 + 4;  // BTH, DETH, ICRC
+    constexpr std::uint8_t kNextIsBth = 0x1b;
+    h[0] = 0x60;
+    two_bytes(4, payload + kTransportBytes);
+    h[6] = kNextIsBth;
+    h[7] = kHops;
+    for (const auto& [at, host] : {std::pair{8U, from}, std::pair{24U, to}}) {  // fe80::, 0200:00ff:fe00:0001 + host
+      static constexpr std::array<std::uint8_t, 14> kGid = {0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0xff, 0xfe, 0};
+      std::ranges::copy(kGid, h.begin() + at);
+      two_bytes(at + 14, host + 1);
+    }
+  } else {
+    constexpr std::uint32_t kHeaders = 20 + 8 + 12 + 8 + 4;  // IP, UDP, BTH, DETH, ICRC
+    constexpr std::uint8_t kUdp = 17;
+    h[20] = 0x45;
+    two_bytes(22, payload + kHeaders);
+    h[28] = kHops;
+    h[29] = kUdp;
+    for (const auto& [at, host] : {std::pair{32U, from}, std::pair{36U, to}}) {
+      h.at(at) = 10;
+      two_bytes(at + 2, host / 255U << 8U | (host % 255U + 1U));
+    }
+  }
+  std::ranges::copy(std::as_bytes(std::span(h)), out.begin());
 }
 
 std::string time_text(sim::SimTime time) { return fmt::format("{:.3f} ms", static_cast<double>(time.ps) * 1e-9); }

@@ -1,8 +1,11 @@
 // What the conductor asks of the operating system.
 #pragma once
 
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <sched.h>
+#include <span>
 #include <string>
 #include <sys/types.h>
 
@@ -10,6 +13,13 @@
 #include "sim/time.hpp"
 
 namespace loco::exec {
+
+/// In front of a datagram in its receiver's memory (IBTA volume 1, 8.3).
+inline constexpr std::uint32_t kGrhBytes = 40;
+/// `payload`: bytes behind it. With RoCE v2 over IPv4 its second half is the IP header, from 10.0.h.h+1 to that of the
+/// receiver (IBTA annex A17, A17.4.5.2).
+void fill_grh(std::span<std::byte, kGrhBytes> out, std::uint32_t from, std::uint32_t to, std::uint32_t payload,
+              bool infiniband);
 
 /// Real time since it was made, by a system call: the counter may be trapped.
 class WallTime {
@@ -19,6 +29,19 @@ class WallTime {
 
  private:
   double began_;
+};
+
+/// While it is there, SIGINT (Ctrl-C) is only noted.
+class InterruptNoted {
+ public:
+  InterruptNoted();
+  ~InterruptNoted();
+  InterruptNoted(const InterruptNoted&) = delete;
+  InterruptNoted& operator=(const InterruptNoted&) = delete;
+  [[nodiscard]] static bool seen();
+
+ private:
+  struct sigaction before_ {};
 };
 
 /// This thread, and the programs that it starts, stay on one core: a change of control is then 6 us of processor time.
@@ -53,6 +76,8 @@ class CounterTrapped {
 /// Has a thread not ended yet?
 [[nodiscard]] bool thread_is_there(pid_t process, std::uint32_t thread);
 /// 100 us of real time.
+/// Is a debugger attached to it?
+[[nodiscard]] bool is_traced(pid_t process);
 void wait_shortly();
 /// Has a program perhaps ended since the last call?
 [[nodiscard]] bool death_seen();

@@ -52,11 +52,11 @@ void hand_over(Channel& c) {
     syscall(SYS_futex, &c.turn, FUTEX_WAIT, static_cast<std::uint32_t>(Turn::conductor), nullptr, nullptr, 0);
 }
 
-void note(Note kind, const char* what) {
+void note(Note kind, const char* what, std::uint64_t seen = 0) {
   Channel* const c = channel();
   if (c == nullptr) return;
   std::snprintf(c->data, kDataBytes, "%s", what);
-  call(Request::note, static_cast<std::uint64_t>(kind));
+  call(Request::note, static_cast<std::uint64_t>(kind), seen);
 }
 
 }  // namespace
@@ -90,6 +90,7 @@ std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64
   Channel& mine = *t_channel;
   const int error = errno;
   if (request != Request::wait_memory) open_pages();
+  stop_following();
   const std::uint64_t arguments[] = {a, b, c, d, e, f};
   std::memcpy(mine.arguments, arguments, sizeof(arguments));
   mine.request = request;
@@ -108,7 +109,8 @@ int unsupported(const char* what) {
   return EOPNOTSUPP;
 }
 
-void not_deterministic(const char* what) { note(Note::not_deterministic, what); }
+void not_deterministic(const char* what, std::uint64_t seen) { note(Note::not_deterministic, what, seen); }
+void approximated(const char* what) { note(Note::approximated, what); }
 
 namespace {
 

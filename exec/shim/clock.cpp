@@ -1,9 +1,10 @@
 // Simulated time: clocks, sleeping, alarms.
 //
 // The first look at a clock after anything else takes no time, each further one in a row 20 ns: a loop that waits for a
-// time gets there, and who reads a clock around an operation does not measure the reading. A program that only reads
-// clocks runs ahead by a quantum that doubles from 1 to 64 us, so that waiting for long does not cost a change of
-// control every few looks.
+// time gets there, and who reads a clock around an operation does not measure the reading. A look that would see what
+// the look before it has seen, because the clock shows microseconds, stands for all looks until it shows something
+// else. A program that only reads clocks runs ahead by a quantum that doubles from 1 to 64 us, and then is a 64th of
+// the time since it began to do so, so that waiting for long does not cost a change of control every few looks.
 #include <csignal>
 #include <cstring>
 #include <sys/syscall.h>
@@ -19,12 +20,32 @@ namespace loco::shim {
 namespace {
 
 constexpr std::int64_t kQuantumMin = 1'000'000;
-constexpr std::int64_t kQuantumMax = 64'000'000;
+constexpr std::int64_t kQuantumSoon = 64'000'000;
+constexpr std::int64_t kQuantumMax = 1'000'000'000;
+constexpr std::int64_t kQuantumShare = 64;
+constexpr std::int64_t kMicrosecond = 1'000'000;
 constexpr std::int64_t kEpochSeconds = 1'700'000'000;  // 2023-11-14 22:13:20 UTC
 constexpr std::int64_t kBootSeconds = 1000;
 
-thread_local std::int64_t t_quantum = kQuantumMin;
-thread_local std::int64_t t_reads = 0;
+/// Looks at clocks in a row.
+struct Row {
+  std::int64_t quantum = kQuantumMin;
+  std::int64_t looks = 0;
+  std::int64_t began = 0;
+  std::int64_t unit = 0;  ///< of the clock that was looked at last
+  std::int64_t seen = 0;  ///< what it showed
+};
+thread_local Row t_row __attribute__((tls_model("initial-exec")));
+
+std::int64_t now_of(const Channel& c) { return c.now_ps + c.ahead_ps; }
+
+/// Looks until the clock, which shows multiples of `unit`, shows something else, or the quantum is over.
+void look_again(Channel& c, std::int64_t unit) {
+  const std::int64_t until_other = (t_row.seen + 1) * unit - now_of(c);
+  const std::int64_t until_over = t_row.quantum - c.ahead_ps + 1;
+  const std::int64_t time = until_other < until_over ? until_other : until_over;
+  if (time > 0) c.ahead_ps += (time + c.facts.clock_ps - 1) / c.facts.clock_ps * c.facts.clock_ps;
+}
 
 std::int64_t alarm_at = 0;  // 0: none
 std::int64_t alarm_again = 0;
@@ -70,22 +91,32 @@ int doze(std::int64_t ps) {
 }  // namespace
 
 void clock_used_otherwise() {
-  t_quantum = kQuantumMin;
-  t_reads = 0;
+  t_row.quantum = kQuantumMin;
+  t_row.looks = 0;
   if (alarm_at != 0) [[unlikely]] {
-    if (const Channel* c = channel()) check_alarm(c->now_ps + c->ahead_ps);
+    if (const Channel* c = channel()) check_alarm(now_of(*c));
   }
 }
 
-std::int64_t read_clock() {
+std::int64_t read_clock(std::int64_t unit) {
   Channel* const c = channel();
   if (c == nullptr) return last_time();
-  if (t_reads++ != 0) c->ahead_ps += c->facts.clock_ps;
-  if (c->ahead_ps > t_quantum) {
-    call(Request::sync);
-    if (t_quantum < kQuantumMax) t_quantum *= 2;
+  if (t_row.looks++ == 0) {
+    t_row.began = now_of(*c);
+    t_row.unit = 0;
+  } else {
+    c->ahead_ps += c->facts.clock_ps;
   }
-  const std::int64_t now = c->now_ps + c->ahead_ps;
+  if (unit == t_row.unit && unit > 1 && now_of(*c) / unit == t_row.seen) look_again(*c, unit);
+  if (c->ahead_ps > t_row.quantum) {
+    call(Request::sync);
+    const std::int64_t share = (c->now_ps - t_row.began) / kQuantumShare;
+    const std::int64_t most = share < kQuantumSoon ? kQuantumSoon : share < kQuantumMax ? share : kQuantumMax;
+    t_row.quantum = 2 * t_row.quantum < most ? 2 * t_row.quantum : most;
+  }
+  const std::int64_t now = now_of(*c);
+  t_row.unit = unit;
+  t_row.seen = unit == 1 ? 0 : now / unit;
   check_alarm(now);
   return now;
 }
@@ -97,7 +128,7 @@ using namespace loco::shim;
 LOCO_EXPORT int gettimeofday(timeval* __restrict t, void* __restrict zone) noexcept {
   LOCO_NEXT(gettimeofday);
   if (!conducted()) return next_gettimeofday(t, zone);
-  const std::int64_t us = read_clock() / 1'000'000;
+  const std::int64_t us = read_clock(kMicrosecond) / kMicrosecond;
   if (t != nullptr) *t = {kEpochSeconds + us / 1'000'000, us % 1'000'000};
   return 0;
 }
@@ -121,14 +152,14 @@ LOCO_EXPORT int timespec_get(timespec* t, int base) noexcept {
 
 LOCO_EXPORT time_t time(time_t* out) noexcept {
   LOCO_NEXT(time);
-  const time_t now = conducted() ? kEpochSeconds + read_clock() / kSecond : next_time(nullptr);
+  const time_t now = conducted() ? kEpochSeconds + read_clock(kSecond) / kSecond : next_time(nullptr);
   if (out != nullptr) *out = now;
   return now;
 }
 
 LOCO_EXPORT clock_t clock() noexcept {
   LOCO_NEXT(clock);
-  return conducted() ? static_cast<clock_t>(read_clock() / 1'000'000) : next_clock();
+  return conducted() ? static_cast<clock_t>(read_clock(kMicrosecond) / kMicrosecond) : next_clock();
 }
 
 LOCO_EXPORT int usleep(useconds_t us) { return doze(std::int64_t{us} * 1'000'000); }

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ int async_descriptor();
 namespace {
 
 constexpr std::uint32_t kMaxQueues = 1U << 16U;
+constexpr int kGids = 4;  // the first is there, the others are empty
 
 ibv_device device{};
 
@@ -60,7 +62,10 @@ void describe(ibv_device_attr& a) {
   a.vendor_part_id = 4119;  // ConnectX-5
   a.max_qp = a.max_cq = a.max_pd = a.max_ah = a.max_srq = kMaxQueues;
   a.max_qp_wr = static_cast<int>(f.max_qp_wr);
-  a.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID;
+  a.device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |
+                       IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_XRC |
+                       IBV_DEVICE_MEM_MGT_EXTENSIONS;
+  a.max_mw = 1 << 20;
   a.max_sge = a.max_sge_rd = a.max_srq_sge = kElementsMax;
   a.max_cqe = static_cast<int>(f.max_cqe);
   a.max_mr = 1 << 20;
@@ -88,10 +93,11 @@ int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t 
   if (port != 1) return EINVAL;
   const HostFacts& f = facts();
   ibv_port_attr a{};
-  a.state = IBV_PORT_ACTIVE;
+  const bool down = channel() != nullptr && channel()->port_down != 0;
+  a.state = down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   a.max_mtu = IBV_MTU_4096;
   a.active_mtu = mtu_of(f.mtu);
-  a.gid_tbl_len = 1;
+  a.gid_tbl_len = kGids;
   a.pkey_tbl_len = 1;
   a.port_cap_flags = 0x04010000;
   a.max_msg_sz = 1U << 30U;
@@ -99,7 +105,8 @@ int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t 
   a.subnet_timeout = 18;
   a.active_width = static_cast<std::uint8_t>(f.width);
   a.active_speed = static_cast<std::uint8_t>(f.speed);
-  a.phys_state = 5;  // LinkUp
+  constexpr std::uint8_t kPolling = 2, kLinkUp = 5;  // IBTA volume 1, PortInfo
+  a.phys_state = down ? kPolling : kLinkUp;
   a.link_layer = f.infiniband != 0 ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   if (f.infiniband != 0) {
     a.lid = static_cast<std::uint16_t>(f.host + 1);
@@ -117,6 +124,13 @@ int query_device_ex(ibv_context*, const ibv_query_device_ex_input* input, ibv_de
   a.phys_port_cnt_ex = 1;
   a.completion_timestamp_mask = ~0ULL;
   a.hca_core_clock = 1'000'000;  // kHz
+  a.max_dm_size = facts().device_memory;
+  constexpr std::uint32_t kDatagrams = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_SRQ_RECV;
+  a.odp_caps.general_caps = IBV_ODP_SUPPORT;
+  a.odp_caps.per_transport_caps.ud_odp_caps = kDatagrams;
+  a.odp_caps.per_transport_caps.uc_odp_caps = kDatagrams | IBV_ODP_SUPPORT_WRITE;
+  a.odp_caps.per_transport_caps.rc_odp_caps =
+      kDatagrams | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC;
   std::memset(out, 0, bytes);
   std::memcpy(out, &a, bytes < sizeof(a) ? bytes : sizeof(a));
   return 0;
@@ -151,16 +165,41 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* w
     errno = EINVAL;
     return nullptr;
   }
-  if (wanted->comp_mask != 0) {  // memory of the program's own for queues, which have none here
-    unsupported("ibv_alloc_parent_domain with allocators");
+  constexpr std::uint32_t kKnown = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
+  if ((wanted->comp_mask & ~kKnown) != 0) {
+    unsupported("ibv_alloc_parent_domain with these attributes");
     return nullptr;
   }
-  auto* const pd = make_object<ibv_pd>();
-  if (pd != nullptr) pd->context = context;
-  return pd;
+  auto* const pd = make_object<Pd>();
+  if (pd == nullptr) return nullptr;
+  pd->pd.context = context;
+  pd->pd.handle = wanted->pd->handle;
+  pd->inner = of(wanted->pd);
+  ++pd->inner->users;
+  if ((wanted->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) != 0) {
+    pd->alloc = wanted->alloc;
+    pd->free = wanted->free;
+  }
+  if ((wanted->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT) != 0) pd->allocator = wanted->pd_context;
+  return &pd->pd;
+}
+
+/// What stands for the device's own descriptor.
+int command_file() {
+  static int file = -1;
+  if (file < 0) file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-device", 1U /* MFD_CLOEXEC */));
+  return file;
 }
 
 }  // namespace
+
+bool is_command_file(int file) {
+  struct stat theirs {};
+  struct stat ours {};
+  return fstat(file, &theirs) == 0 && fstat(command_file(), &ours) == 0 && theirs.st_ino == ours.st_ino &&
+         theirs.st_dev == ours.st_dev;
+}
+
 }  // namespace loco::shim
 
 using namespace loco::shim;
@@ -195,19 +234,40 @@ LOCO_EXPORT ibv_context* ibv_open_device(ibv_device* d) {
   v->alloc_td = alloc_td;
   v->dealloc_td = dealloc_td;
   v->alloc_parent_domain = alloc_parent_domain;
+  v->alloc_dm = alloc_dm;
+  v->free_dm = free_dm;
+  v->reg_dm_mr = reg_dm_mr;
+  v->advise_mr = advise_mr;
+  v->open_xrcd = open_xrcd;
+  v->close_xrcd = close_xrcd;
+  v->open_qp = open_qp;
+  v->get_srq_num = get_srq_num;
   ibv_context& c = v->context;
   c.device = d;
   c.abi_compat = __VERBS_ABI_IS_EXTENDED;
-  c.cmd_fd = -1;
+  c.cmd_fd = command_file();
   c.async_fd = async_descriptor();
   c.num_comp_vectors = 1;
   pthread_mutex_init(&c.mutex, nullptr);
+  c.ops.alloc_mw = alloc_mw;
+  c.ops.dealloc_mw = dealloc_mw;
+  c.ops.bind_mw = bind_mw;
   c.ops.poll_cq = poll_cq;
   c.ops.post_send = post_send;
   c.ops.post_recv = post_recv;
   c.ops.post_srq_recv = post_srq_recv;
   c.ops.req_notify_cq = req_notify_cq;
   return &c;
+}
+
+LOCO_EXPORT ibv_context* ibv_import_device(int file) {
+  if (no_conductor()) return nullptr;
+  if (!is_command_file(file)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  name_device();
+  return ibv_open_device(&device);
 }
 
 LOCO_EXPORT int ibv_close_device(ibv_context* c) {
@@ -225,18 +285,18 @@ LOCO_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port, _compat_
 }
 
 LOCO_EXPORT int ibv_query_gid(ibv_context*, std::uint8_t port, int index, ibv_gid* gid) {
-  if (port != 1 || index != 0) {
+  if (port != 1 || index < 0 || index >= kGids) {
     errno = EINVAL;
     return -1;
   }
-  *gid = own_gid();
+  *gid = index == 0 ? own_gid() : ibv_gid{};
   return 0;
 }
 
 LOCO_EXPORT int _ibv_query_gid_ex(ibv_context*, std::uint32_t port, std::uint32_t index, ibv_gid_entry* out,
                                   std::uint32_t flags, std::size_t bytes) {
   if (port != 1 || flags != 0) return EINVAL;
-  if (index != 0) return index < 1 ? 0 : ENODATA;
+  if (index != 0) return index < kGids ? ENODATA : EINVAL;
   ibv_gid_entry entry{};
   entry.gid = own_gid();
   entry.port_num = port;

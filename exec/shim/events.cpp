@@ -144,9 +144,10 @@ LOCO_EXPORT int ibv_get_async_event(ibv_context* context, ibv_async_event* event
   const auto object = static_cast<std::uint32_t>(channel()->replies[1]);
   switch (static_cast<AsyncEvent>(kind)) {
     case AsyncEvent::qp_fatal:
-    case AsyncEvent::sq_drained:
+    case AsyncEvent::qp_request_error:
+    case AsyncEvent::qp_access_error:
     case AsyncEvent::last_wqe: {
-      static constexpr ibv_event_type kTypes[] = {IBV_EVENT_QP_FATAL, IBV_EVENT_SQ_DRAINED,
+      static constexpr ibv_event_type kTypes[] = {IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_ACCESS_ERR,
                                                   IBV_EVENT_QP_LAST_WQE_REACHED};
       event->event_type = kTypes[kind];
       event->element.qp = reinterpret_cast<ibv_qp*>(qp_numbered(object));

@@ -3,6 +3,8 @@
 // What may not be remapped stays as it is, and the conductor goes through the kernel: mappings that are shared already,
 // read-only ones, the stacks. Which pages are shared already is asked of the kernel each time (/proc/self/maps): the
 // program may have unmapped them since, and got others at the same addresses.
+#include "exec/shim/memory.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,8 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "exec/shim/objects.hpp"
 
 namespace loco::shim {
 
@@ -109,45 +109,34 @@ std::uint32_t runs_of(std::uintptr_t from, std::uintptr_t to, PageRun* runs) {
   return at >= to ? count : 0;
 }
 
-ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint64_t iova, unsigned access) {
-  if (no_conductor()) return nullptr;
-  constexpr unsigned kOptional = IBV_ACCESS_OPTIONAL_RANGE;
-  constexpr unsigned kKnown = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                              IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED | kOptional;
-  const bool remote_writes = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
-  if ((access & (IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND | IBV_ACCESS_HUGETLB)) != 0) {
-    unsupported("ibv_reg_mr with memory windows, on demand or of huge pages");
-    return nullptr;
+Mr* regions = nullptr;
+
+constexpr unsigned kRights =
+    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
+}  // namespace
+
+/// Rights as the protocol has them; false, with errno, when they are none that a region may have.
+bool rights_of(unsigned access, std::uint32_t& rights) {
+  constexpr unsigned kKnown =
+      kRights | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_MW_BIND;
+  if ((access & IBV_ACCESS_HUGETLB) != 0) {
+    unsupported("ibv_reg_mr of huge pages");
+    return false;
   }
+  const bool remote_writes = (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) != 0;
   if ((access & ~kKnown) != 0 || (remote_writes && (access & IBV_ACCESS_LOCAL_WRITE) == 0)) {
     errno = EINVAL;
-    return nullptr;
+    return false;
   }
-  open_pages();
-  const auto begin = reinterpret_cast<std::uintptr_t>(address);
-  auto* const runs = reinterpret_cast<PageRun*>(channel()->data);
-  const std::uint32_t count =
-      bytes == 0 ? 0 : runs_of(begin & ~(kPage - 1), (begin + bytes + kPage - 1) & ~(kPage - 1), runs);
-  if (count == 0) {
-    errno = bytes == 0 ? EINVAL : EFAULT;
-    return nullptr;
-  }
-  int files[kRunsMax];
-  for (std::uint32_t i = 0; i < count; ++i) files[i] = static_cast<int>(runs[i].file);
-  std::uint32_t rights = 0;
-  if ((access & IBV_ACCESS_LOCAL_WRITE) != 0) rights |= kLocalWriteRight;
-  if ((access & IBV_ACCESS_REMOTE_WRITE) != 0) rights |= kRemoteWriteRight;
-  if ((access & IBV_ACCESS_REMOTE_READ) != 0) rights |= kRemoteReadRight;
-  if ((access & IBV_ACCESS_REMOTE_ATOMIC) != 0) rights |= kRemoteAtomicRight;
+  static_assert(kLocalWriteRight == IBV_ACCESS_LOCAL_WRITE && kRemoteAtomicRight == IBV_ACCESS_REMOTE_ATOMIC &&
+                kRemoteWriteRight == IBV_ACCESS_REMOTE_WRITE && kRemoteReadRight == IBV_ACCESS_REMOTE_READ);
+  rights = access & kRights;
   if ((access & IBV_ACCESS_RELAXED_ORDERING) != 0) rights |= kRelaxedRight;
-  if ((access & IBV_ACCESS_ZERO_BASED) != 0) iova = 0;
-  const std::int64_t key = call(Request::register_memory, begin, bytes, rights, iova - begin, count);
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (files[i] >= 0) syscall(SYS_close, files[i]);
-  if (key < 0) {
-    errno = ENOMEM;
-    return nullptr;
-  }
+  return true;
+}
+
+ibv_mr* make_mr(ibv_pd* pd, void* address, std::size_t bytes, unsigned access, std::uint32_t key) {
   auto* const made = make_object<Mr>();
   if (made == nullptr) return nullptr;
   made->mr.context = pd->context;
@@ -155,24 +144,110 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint6
   made->mr.addr = address;
   made->mr.length = bytes;
   made->access = access;
-  made->mr.lkey = made->mr.rkey = made->mr.handle = static_cast<std::uint32_t>(key);
+  made->mr.lkey = made->mr.rkey = made->mr.handle = key;
+  made->next = regions;
+  regions = made;
+  ++of(pd)->users;
   return &made->mr;
 }
 
+namespace {
+
+/// Shares the pages of [address, address + bytes) and says so to the conductor by a request that `ask` makes of their
+/// number; -1, with errno, when they are not all there.
+template <typename Ask>
+std::int64_t with_pages(void* address, std::size_t bytes, Ask ask) {
+  open_pages();
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  auto* const runs = reinterpret_cast<PageRun*>(channel()->data);
+  const std::uint32_t count =
+      bytes == 0 ? 0 : runs_of(begin & ~(kPage - 1), (begin + bytes + kPage - 1) & ~(kPage - 1), runs);
+  if (count == 0) {
+    errno = bytes == 0 ? EINVAL : EFAULT;
+    return -1;
+  }
+  static int files[kRunsMax];
+  for (std::uint32_t i = 0; i < count; ++i) files[i] = static_cast<int>(runs[i].file);
+  const std::int64_t reply = ask(count);
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (files[i] >= 0) syscall(SYS_close, files[i]);
+  if (reply < 0) errno = ENOMEM;
+  return reply;
+}
+
+ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint64_t iova, unsigned access) {
+  if (no_conductor()) return nullptr;
+  std::uint32_t rights = 0;
+  if (!rights_of(access, rights)) return nullptr;
+  if ((access & IBV_ACCESS_ON_DEMAND) != 0) {
+    if (address == nullptr && bytes == SIZE_MAX) {
+      unsupported("ibv_reg_mr of all memory, on demand");
+      return nullptr;
+    }
+    approximated("regions on demand have their pages from the start: no page faults");
+  }
+  if ((access & IBV_ACCESS_ZERO_BASED) != 0) iova = 0;
+  const auto begin = reinterpret_cast<std::uintptr_t>(address);
+  const std::int64_t key = with_pages(address, bytes, [&](std::uint32_t count) {
+    return call(Request::register_memory, begin, bytes, rights, iova - begin, count, pd->handle);
+  });
+  return key < 0 ? nullptr : make_mr(pd, address, bytes, access, static_cast<std::uint32_t>(key));
+}
+
 }  // namespace
+
+/// All pages are there: nothing is to be fetched ahead.
+int advise_mr(ibv_pd*, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* list, std::uint32_t count) {
+  const bool known = advice == IBV_ADVISE_MR_ADVICE_PREFETCH || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ||
+                     advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT;
+  if (!known || (flags & ~static_cast<std::uint32_t>(IBV_ADVISE_MR_FLAG_FLUSH)) != 0 || count == 0) return EINVAL;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Mr* region = regions;
+    while (region != nullptr && region->mr.lkey != list[i].lkey) region = region->next;
+    if (region == nullptr || (region->access & IBV_ACCESS_ON_DEMAND) == 0) return EINVAL;
+  }
+  return 0;
+}
+
+bool take_memory(ibv_pd* pd, std::size_t entries, QueueMemory& out) {
+  constexpr std::size_t kEntryBytes = 64;
+  constexpr std::size_t kAlignment = 4096;
+  Pd* const mine = pd == nullptr ? nullptr : of(pd);
+  if (mine == nullptr || mine->alloc == nullptr) return true;
+  const std::size_t bytes = (entries * kEntryBytes + kAlignment - 1) / kAlignment * kAlignment;
+  void* const memory = mine->alloc(pd, mine->allocator, bytes, kAlignment, 0);
+  if (memory == nullptr) {
+    errno = ENOMEM;
+    return false;
+  }
+  if (memory != IBV_ALLOCATOR_USE_DEFAULT) out = {mine, memory};
+  return true;
+}
+
+void give_back(QueueMemory& memory) {
+  if (memory.memory != nullptr) memory.pd->free(&memory.pd->pd, memory.pd->allocator, memory.memory, 0);
+  memory = {};
+}
+
 }  // namespace loco::shim
 
 using namespace loco::shim;
 
 LOCO_EXPORT ibv_pd* ibv_alloc_pd(ibv_context* context) {
   if (no_conductor()) return nullptr;
-  auto* const pd = make_object<ibv_pd>();
-  if (pd != nullptr) pd->context = context;
-  return pd;
+  static std::uint32_t handles = 0;
+  auto* const pd = make_object<Pd>();
+  if (pd == nullptr) return nullptr;
+  pd->pd.context = context;
+  pd->pd.handle = handles++;
+  return &pd->pd;
 }
 
 LOCO_EXPORT int ibv_dealloc_pd(ibv_pd* pd) {
-  std::free(pd);
+  Pd* const mine = of(pd);
+  if (mine->users != 0) return EBUSY;
+  if (mine->inner != nullptr) --mine->inner->users;
+  std::free(mine);
   return 0;
 }
 
@@ -190,7 +265,11 @@ LOCO_EXPORT ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t byte
 }
 
 LOCO_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
-  if (channel() != nullptr) call(Request::deregister_memory, mr->lkey);
+  Mr* const mine = reinterpret_cast<Mr*>(mr);
+  take_out(regions, mine);
+  if (mr->pd != nullptr) --of(mr->pd)->users;
+  if (mine->dm != nullptr) --mine->dm->users;
+  if (channel() != nullptr && !mine->imported) call(Request::deregister_memory, mr->lkey);
   std::free(mr);
   return 0;
 }
@@ -200,29 +279,64 @@ LOCO_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::
   return nullptr;
 }
 
-/// A new region in place of the old one; its keys change, as they may.
+/// The keys stay.
 LOCO_EXPORT int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t bytes, int access) {
-  if (channel() == nullptr || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || flags == 0) {
-    errno = EINVAL;
+  const auto refuse = [](int error) {
+    errno = error;
     return IBV_REREG_MR_ERR_INPUT;
-  }
+  };
   Mr& mine = *reinterpret_cast<Mr*>(mr);
+  if (channel() == nullptr || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0 || flags == 0) return refuse(EINVAL);
   const bool moves = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
   const bool other_rights = (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
   const bool other_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0;
-  if ((moves && (address == nullptr || bytes == 0)) || (other_pd && pd == nullptr)) {
-    errno = EINVAL;
-    return IBV_REREG_MR_ERR_INPUT;
-  }
+  if ((moves && (address == nullptr || bytes == 0)) || (other_pd && pd == nullptr) || mine.dm != nullptr)
+    return refuse(EINVAL);
   void* const to = moves ? address : mr->addr;
-  ibv_mr* const made =
-      register_memory(other_pd ? pd : mr->pd, to, moves ? bytes : mr->length, reinterpret_cast<std::uintptr_t>(to),
-                      other_rights ? static_cast<unsigned>(access) : mine.access);
-  if (made == nullptr) return IBV_REREG_MR_ERR_INPUT;
-  call(Request::deregister_memory, mr->lkey);
-  mine = *reinterpret_cast<Mr*>(made);
-  std::free(made);
+  const std::size_t length = moves ? bytes : mr->length;
+  const unsigned allowed = other_rights ? static_cast<unsigned>(access) : mine.access;
+  std::uint32_t rights = 0;
+  if (!rights_of(allowed, rights)) return IBV_REREG_MR_ERR_INPUT;
+  const std::int64_t error = with_pages(to, length, [&](std::uint32_t count) {
+    return call(Request::change_memory, mr->lkey, reinterpret_cast<std::uintptr_t>(to), length, rights, count,
+                other_pd ? pd->handle : mr->pd->handle);
+  });
+  if (error != 0) return error < 0 ? IBV_REREG_MR_ERR_INPUT : refuse(static_cast<int>(error));
+  mr->addr = to;
+  mr->length = length;
+  mine.access = allowed;
+  if (other_pd) {
+    --of(mr->pd)->users;
+    ++of(pd)->users;
+    mr->pd = pd;
+  }
   return 0;
+}
+
+// --- importing: objects of this process by their handles
+// ---------------------------------------------------------------
+
+LOCO_EXPORT ibv_pd* ibv_import_pd(ibv_context* context, std::uint32_t handle) {
+  ibv_pd* const pd = ibv_alloc_pd(context);
+  if (pd != nullptr) pd->handle = handle;
+  return pd;
+}
+LOCO_EXPORT void ibv_unimport_pd(ibv_pd* pd) { std::free(pd); }
+
+LOCO_EXPORT ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
+  for (const Mr* region = regions; region != nullptr; region = region->next) {
+    if (region->mr.handle != handle) continue;
+    ibv_mr* const made = make_mr(pd, nullptr, region->mr.length, region->access, region->mr.lkey);
+    if (made != nullptr) reinterpret_cast<Mr*>(made)->imported = true;
+    return made;
+  }
+  errno = EINVAL;
+  return nullptr;
+}
+LOCO_EXPORT void ibv_unimport_mr(ibv_mr* mr) {
+  take_out(regions, reinterpret_cast<Mr*>(mr));
+  --of(mr->pd)->users;
+  std::free(mr);
 }
 
 // Registered pages are shared mappings, which fork leaves shared.

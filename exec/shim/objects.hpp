@@ -16,6 +16,26 @@ namespace loco::shim {
 /// Queue pair numbers begin here; the simulator's are the same for all hosts and begin with 0.
 inline constexpr std::uint32_t kFirstQpn = 0x100;
 
+/// A protection domain, or a parent domain around one, which may have an allocator for queues.
+struct Pd {
+  ibv_pd pd;
+  unsigned users;  ///< objects that keep it from being deallocated
+  Pd* inner;       ///< of a parent domain
+  void* (*alloc)(ibv_pd*, void*, std::size_t, std::size_t, std::uint64_t);
+  void (*free)(ibv_pd*, void*, void*, std::uint64_t);
+  void* allocator;
+};
+
+/// What a parent domain's allocator has given for a queue. Queues have no memory of their own here: it is asked for,
+/// kept and given back.
+struct QueueMemory {
+  Pd* pd;
+  void* memory;
+};
+/// False when the allocator has none.
+[[nodiscard]] bool take_memory(ibv_pd* pd, std::size_t entries, QueueMemory& out);
+void give_back(QueueMemory& memory);
+
 struct CompletionChannel {
   ibv_comp_channel channel;
   std::uint32_t number;
@@ -25,7 +45,8 @@ struct Cq {
   ibv_cq_ex cq;
   std::uint32_t number;
   bool known_empty;  ///< the last reply said so, and no poll has used it yet
-  unsigned events_unacknowledged;
+  unsigned users;    ///< queue pairs
+  QueueMemory memory;
   // start_poll ... end_poll
   Completion current;
 };
@@ -37,15 +58,28 @@ struct Srq {
   std::uint32_t sges;
   std::uint32_t limit;
   std::uint32_t outstanding;
+  unsigned users;  ///< queue pairs
+  QueueMemory memory;
+  Cq* cq;  ///< XRC
+};
+
+/// A request of a kind that the simulator completes as another one.
+struct Special {
+  std::uint32_t place;
+  Operation operation;
+  Special* next;
 };
 
 struct Qp {
   ibv_qp_ex qp;
+  Special* specials;  ///< oldest first
   std::uint32_t number;
   ibv_qp_attr attributes;
   ibv_qp_init_attr made_with;
+  unsigned opened;               ///< times more (ibv_open_qp)
   std::uint32_t posted, reaped;  ///< places of the send queue
   std::uint32_t receives;        ///< posted and not polled
+  QueueMemory memory;
   // wr_start ... wr_complete: records as they go into the channel
   char* batch;
   std::size_t batch_bytes, batch_room, batch_last;
@@ -56,6 +90,24 @@ struct Qp {
 struct Mr {
   ibv_mr mr;
   unsigned access;  ///< for ibv_rereg_mr
+  struct Dm* dm;    ///< whose memory it is
+  bool imported;
+  Mr* next;
+};
+
+struct Mw {
+  ibv_mw mw;
+  std::uint32_t key;  ///< as the conductor knows it when all that is posted has been bound
+};
+
+/// Memory on the NIC.
+struct Dm {
+  ibv_dm dm;
+  std::uint32_t number;
+  std::uint64_t bytes;
+  unsigned users;
+  bool imported;
+  Dm* next;
 };
 
 struct AddressHandle {
@@ -64,6 +116,7 @@ struct AddressHandle {
 
 [[nodiscard]] inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 [[nodiscard]] inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
+[[nodiscard]] inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
 [[nodiscard]] inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 
 /// By the conductor's numbers; null when there is none.
@@ -76,6 +129,7 @@ int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t 
 int query_device_ex(ibv_context*, const ibv_query_device_ex_input*, ibv_device_attr_ex* out, std::size_t bytes);
 ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* attributes);
 ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* attributes);
+ibv_cq* create_cq_within(ibv_context* context, const ibv_cq_init_attr_ex& wanted);
 ibv_cq_ex* create_cq_ex(ibv_context*, ibv_cq_init_attr_ex* attributes);
 int poll_cq(ibv_cq* cq, int entries, ibv_wc* out);
 int req_notify_cq(ibv_cq* cq, int solicited_only);
@@ -84,6 +138,25 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad);
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad);
 /// wr_start and all that follows it.
 void set_posting(ibv_qp_ex& qp);
+// xrc.cpp
+ibv_xrcd* open_xrcd(ibv_context*, ibv_xrcd_init_attr* wanted);
+int close_xrcd(ibv_xrcd* domain);
+ibv_qp* open_qp(ibv_context*, ibv_qp_open_attr* wanted);
+int get_srq_num(ibv_srq* srq, std::uint32_t* number);
+[[nodiscard]] inline bool is_xrc(ibv_qp_type type) { return type == IBV_QPT_XRC_SEND || type == IBV_QPT_XRC_RECV; }
+ibv_mw* alloc_mw(ibv_pd*, ibv_mw_type type);
+int dealloc_mw(ibv_mw* mw);
+int bind_mw(ibv_qp*, ibv_mw*, ibv_mw_bind* bind);
+/// Does what a request is to bind lie in a region that may be bound?
+[[nodiscard]] bool may_bind(const ibv_qp& qp, const ibv_mw* mw, const ibv_mw_bind_info& bind);
+/// Fills the record, whose key the window then has; what is bound goes into the element.
+void bind_record(ibv_mw* mw, std::uint32_t new_key, const ibv_mw_bind_info& bind, SendRecord& record, Element& element);
+ibv_dm* alloc_dm(ibv_context*, ibv_alloc_dm_attr* wanted);
+int free_dm(ibv_dm* dm);
+ibv_mr* reg_dm_mr(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t bytes, unsigned access);
+int advise_mr(ibv_pd*, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge* list, std::uint32_t count);
+/// Does a descriptor stand for our device? For importing.
+[[nodiscard]] bool is_command_file(int file);
 /// One completion, if there is one: its record.
 [[nodiscard]] bool poll_one(Cq& cq, Completion& out);
 void fill(const Completion& from, ibv_wc& out);

@@ -4,6 +4,7 @@
 // The cycle: the completion queues that the thread's last calls have found empty, in order. A thread that comes to the
 // first of them again has a polling loop, and the conductor lets it go on at the turn of that loop which sees something
 // new in any of them. Looks at descriptors in between belong to the loop, other calls end it.
+#include <cstdlib>
 #include <cstring>
 
 #include "exec/shim/objects.hpp"
@@ -19,7 +20,7 @@ struct Cycle {
   std::uint32_t count;
   std::uint32_t looks;  ///< at descriptors
 };
-thread_local Cycle t_cycle;
+thread_local Cycle t_cycle __attribute__((tls_model("initial-exec")));
 
 void found_empty(std::uint32_t queue) {
   Cycle& cycle = t_cycle;
@@ -28,14 +29,31 @@ void found_empty(std::uint32_t queue) {
   if (cycle.count < kCycleMax) cycle.queues[cycle.count++] = queue;
 }
 
-void take_notice(const Completion& c) {
+bool is_receive(const Completion& c) {
+  return c.operation == static_cast<std::uint32_t>(Operation::recv) ||
+         c.operation == static_cast<std::uint32_t>(Operation::recv_with_imm);
+}
+
+/// What the simulator has completed as another request.
+void name_operation(Qp& p, Completion& c) {
+  while (p.specials != nullptr && static_cast<std::int32_t>(c.place - p.specials->place) >= 0) {
+    Special* const gone = p.specials;
+    if (gone->place == c.place) c.operation = static_cast<std::uint32_t>(gone->operation);
+    p.specials = gone->next;
+    std::free(gone);
+  }
+}
+
+void take_notice(Completion& c) {
+  if (c.srq != kNoQueue && srq_numbered(c.srq) != nullptr) --srq_numbered(c.srq)->outstanding;
   Qp* const p = qp_numbered(c.qp);
   if (p == nullptr) return;
+  const bool receive = is_receive(c);
+  if (!receive && p->specials != nullptr) name_operation(*p, c);
   if (c.status != 0)
     p->qp.qp_base.state =
-        p->qp.qp_base.qp_type == IBV_QPT_RC || c.operation >= static_cast<std::uint32_t>(Operation::recv) ? IBV_QPS_ERR
-                                                                                                          : IBV_QPS_SQE;
-  if (c.operation < static_cast<std::uint32_t>(Operation::recv)) {
+        p->qp.qp_base.qp_type == IBV_QPT_RC || is_xrc(p->qp.qp_base.qp_type) || receive ? IBV_QPS_ERR : IBV_QPS_SQE;
+  if (!receive) {
     if (static_cast<std::int32_t>(c.place + 1 - p->reaped) > 0) p->reaped = c.place + 1;
   } else if (p->qp.qp_base.srq != nullptr) {
     --of(p->qp.qp_base.srq)->outstanding;
@@ -67,7 +85,7 @@ std::uint32_t poll(Cq& q, std::uint32_t entries) {
     return 0;
   }
   q.known_empty = c.replies[1] == 0;
-  const auto* const completions = reinterpret_cast<const Completion*>(c.data);
+  auto* const completions = reinterpret_cast<Completion*>(c.data);
   for (std::uint32_t i = 0; i < found; ++i) take_notice(completions[i]);
   return found;
 }
@@ -85,9 +103,9 @@ ibv_wc_status status_of(const Completion& c) {
 }
 
 ibv_wc_opcode opcode_of(const Completion& c) {
-  static constexpr ibv_wc_opcode kOpcode[] = {IBV_WC_RDMA_WRITE,        IBV_WC_RDMA_READ, IBV_WC_COMP_SWAP,
-                                              IBV_WC_FETCH_ADD,         IBV_WC_SEND,      IBV_WC_RECV,
-                                              IBV_WC_RECV_RDMA_WITH_IMM};
+  static constexpr ibv_wc_opcode kOpcode[] = {IBV_WC_RDMA_WRITE,         IBV_WC_RDMA_READ, IBV_WC_COMP_SWAP,
+                                              IBV_WC_FETCH_ADD,          IBV_WC_SEND,      IBV_WC_RECV,
+                                              IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_BIND_MW,   IBV_WC_LOCAL_INV};
   return kOpcode[c.operation];
 }
 
@@ -99,10 +117,13 @@ void fill(const Completion& from, ibv_wc& out) {
   out.byte_len = from.length;
   out.imm_data = from.imm;
   out.qp_num = from.qp + kFirstQpn;
-  if (from.with_imm) out.wc_flags |= IBV_WC_WITH_IMM;
+  if (from.with_imm) out.wc_flags |= from.invalidated ? IBV_WC_WITH_INV : IBV_WC_WITH_IMM;
+  if (from.srq != kNoQueue) out.src_qp = from.srq;
   if (from.source_qp != kNoQueue) {
     out.src_qp = from.source_qp + kFirstQpn;
     out.wc_flags |= IBV_WC_GRH;
+    constexpr std::uint8_t kIpv4 = 2;  // as mlx5 has it there: what kind of header it is
+    if (channel()->facts.infiniband == 0) out.sl = kIpv4;
   }
 }
 
@@ -144,12 +165,11 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* wanted) {
       IBV_CREATE_CQ_SUP_WC_FLAGS &
       ~static_cast<std::uint64_t>(IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_TM_INFO);
   if ((wanted->wc_flags & ~kKnown) != 0 ||
-      (wanted->comp_mask & ~static_cast<std::uint32_t>(IBV_CQ_INIT_ATTR_MASK_FLAGS)) != 0) {
+      (wanted->comp_mask & ~static_cast<std::uint32_t>(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)) != 0) {
     unsupported("ibv_create_cq_ex with these attributes");
     return nullptr;
   }
-  ibv_cq* const made = ibv_create_cq(context, static_cast<int>(wanted->cqe), wanted->cq_context, wanted->channel,
-                                     static_cast<int>(wanted->comp_vector));
+  ibv_cq* const made = create_cq_within(context, *wanted);
   if (made == nullptr) return nullptr;
   auto* const cq = reinterpret_cast<ibv_cq_ex*>(made);
   cq->start_poll = [](ibv_cq_ex* q, ibv_poll_cq_attr* a) { return a->comp_mask != 0 ? EINVAL : next_poll(q); };
@@ -167,7 +187,11 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* wanted) {
     return wc.wc_flags;
   };
   cq->read_slid = [](ibv_cq_ex*) { return std::uint32_t{0}; };
-  cq->read_sl = [](ibv_cq_ex*) { return std::uint8_t{0}; };
+  cq->read_sl = [](ibv_cq_ex* q) {
+    ibv_wc wc;
+    fill(of_ex(q).current, wc);
+    return wc.sl;
+  };
   cq->read_dlid_path_bits = [](ibv_cq_ex*) { return std::uint8_t{0}; };
   cq->read_completion_ts = clock_ns;
   cq->read_completion_wallclock_ns = clock_ns;

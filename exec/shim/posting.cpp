@@ -62,6 +62,13 @@ bool operation_of(ibv_wr_opcode opcode, SendRecord& r) {
       return set(Operation::compare_swap);
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
       return set(Operation::fetch_add);
+    case IBV_WR_BIND_MW:
+      return set(Operation::bind);
+    case IBV_WR_LOCAL_INV:
+      return set(Operation::invalidate);
+    case IBV_WR_SEND_WITH_INV:
+      r.invalidates = true;
+      return set(Operation::send, true);
     default:
       return false;
   }
@@ -73,8 +80,12 @@ int check(const Qp& p, const ibv_send_wr& wr) {
   if (!operation_of(wr.opcode, r)) return EOPNOTSUPP;
   const auto type = p.qp.qp_base.qp_type;
   const auto operation = static_cast<Operation>(r.operation);
+  if (type == IBV_QPT_XRC_RECV || (type == IBV_QPT_XRC_SEND && wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM))
+    return EOPNOTSUPP;
   if (type == IBV_QPT_UD && operation != Operation::send) return EINVAL;
   if (type == IBV_QPT_UC && operation != Operation::send && operation != Operation::write) return EINVAL;
+  if (wr.opcode == IBV_WR_BIND_MW) return may_bind(p.qp.qp_base, wr.bind_mw.mw, wr.bind_mw.bind_info) ? 0 : EINVAL;
+  if (wr.opcode == IBV_WR_LOCAL_INV) return 0;
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > p.made_with.cap.max_send_sge) {
     if ((wr.send_flags & IBV_SEND_INLINE) == 0 || wr.num_sge < 0 || wr.num_sge > 64) return EINVAL;
   }
@@ -86,6 +97,8 @@ int check(const Qp& p, const ibv_send_wr& wr) {
 }
 
 std::size_t bytes_of(const ibv_send_wr& wr) {
+  if (wr.opcode == IBV_WR_BIND_MW) return sizeof(SendRecord) + sizeof(Element);
+  if (wr.opcode == IBV_WR_LOCAL_INV) return sizeof(SendRecord);
   if ((wr.send_flags & IBV_SEND_INLINE) == 0)
     return sizeof(SendRecord) + static_cast<std::size_t>(wr.num_sge) * sizeof(Element);
   std::size_t bytes = 0;
@@ -100,13 +113,33 @@ void set_flags(const Qp& p, unsigned flags, SendRecord& r) {
   r.solicited = (flags & IBV_SEND_SOLICITED) != 0;
 }
 
-char* write_record(const Qp& p, const ibv_send_wr& wr, char* out) {
+/// A request at `place` of the queue that completes as another one.
+void note_special(Qp& p, std::uint32_t place, Operation operation) {
+  auto* const special = make_object<Special>();
+  if (special == nullptr) return;
+  *special = {place, operation, nullptr};
+  Special** end = &p.specials;
+  while (*end != nullptr) end = &(*end)->next;
+  *end = special;
+}
+
+char* write_record(Qp& p, const ibv_send_wr& wr, char* out, std::uint32_t place) {
   SendRecord r{};
   operation_of(wr.opcode, r);
   set_flags(p, wr.send_flags, r);
   r.wr_id = wr.wr_id;
-  r.imm = wr.imm_data;
+  r.imm = wr.imm_data;  // or the key to be invalidated
   r.remote_qp = kNoQueue;
+  if (wr.opcode == IBV_WR_BIND_MW || wr.opcode == IBV_WR_LOCAL_INV) {
+    const bool binds = wr.opcode == IBV_WR_BIND_MW;
+    note_special(p, place, static_cast<Operation>(r.operation));
+    Element element{};
+    if (binds) bind_record(wr.bind_mw.mw, wr.bind_mw.rkey, wr.bind_mw.bind_info, r, element);
+    if (!binds) r.remote_key = wr.invalidate_rkey;
+    std::memcpy(out, &r, sizeof(r));
+    if (binds) std::memcpy(out + sizeof(r), &element, sizeof(element));
+    return out + sizeof(r) + (binds ? sizeof(element) : 0);
+  }
   if (p.qp.qp_base.qp_type == IBV_QPT_UD) {
     r.remote_qp = wr.wr.ud.remote_qpn - kFirstQpn;
     // a Q_Key with the upper bit set stands for the queue pair's own (IBTA volume 1, 10.2.5)
@@ -120,6 +153,8 @@ char* write_record(const Qp& p, const ibv_send_wr& wr, char* out) {
     r.remote = wr.wr.rdma.remote_addr;
     r.remote_key = wr.wr.rdma.rkey;
   }
+  if (p.qp.qp_base.qp_type == IBV_QPT_XRC_SEND && r.operation == static_cast<std::uint32_t>(Operation::send))
+    r.remote_key = wr.qp_type.xrc.remote_srqn;
   char* at = out + sizeof(r);
   for (int i = 0; i < wr.num_sge; ++i) {
     const ibv_sge& s = wr.sg_list[i];
@@ -165,7 +200,8 @@ int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
   }
   if (count != 0) {
     char* at = ring_room(*c, bytes) + sizeof(PostHeader);
-    for (const ibv_send_wr* each = list; each != wr; each = each->next) at = write_record(p, *each, at);
+    std::uint32_t place = p.posted;
+    for (const ibv_send_wr* each = list; each != wr; each = each->next) at = write_record(p, *each, at, place++);
     p.posted += count;
     commit(*c, Post::send, p.number, count, bytes);
   }
@@ -272,6 +308,8 @@ void begin_request(ibv_qp_ex* qp, Operation operation, std::uint32_t key = 0, st
   set_flags(p, qp->wr_flags & ~static_cast<unsigned>(IBV_SEND_INLINE), r);
   std::memcpy(place, &r, sizeof(r));
   p.batch_last = at;
+  if (operation == Operation::bind || operation == Operation::invalidate)
+    note_special(p, p.posted + p.batch_count, operation);
   ++p.batch_count;
 }
 
@@ -315,6 +353,26 @@ void wr_atomic_cmp_swp(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address, 
 void wr_atomic_fetch_add(ibv_qp_ex* qp, std::uint32_t key, std::uint64_t address, std::uint64_t add) {
   begin_request(qp, Operation::fetch_add, key, address);
   if (of_ex(qp).batch_error == 0) last(of_ex(qp)).compare_add = add;
+}
+
+void wr_bind_mw(ibv_qp_ex* qp, ibv_mw* mw, std::uint32_t key, const ibv_mw_bind_info* bind) {
+  Qp& p = of_ex(qp);
+  if (!may_bind(qp->qp_base, mw, *bind)) {
+    p.batch_error = EINVAL;
+    return;
+  }
+  begin_request(qp, Operation::bind);
+  char* const at = p.batch_error == 0 ? grow(p, sizeof(Element)) : nullptr;
+  if (at == nullptr) return;
+  Element element{};
+  bind_record(mw, key, *bind, last(p), element);
+  std::memcpy(at, &element, sizeof(element));
+}
+void wr_local_inv(ibv_qp_ex* qp, std::uint32_t key) { begin_request(qp, Operation::invalidate, key); }
+void wr_send_inv(ibv_qp_ex* qp, std::uint32_t key) {
+  begin_request(qp, Operation::send);
+  with_imm(qp, key);
+  if (of_ex(qp).batch_error == 0) last(of_ex(qp)).invalidates = true;
 }
 
 void wr_set_ud_addr(ibv_qp_ex* qp, ibv_ah*, std::uint32_t number, std::uint32_t qkey) {
@@ -400,17 +458,19 @@ void set_posting(ibv_qp_ex& qp) {
   qp.wr_send_imm = wr_send_imm;
   qp.wr_atomic_cmp_swp = wr_atomic_cmp_swp;
   qp.wr_atomic_fetch_add = wr_atomic_fetch_add;
+  qp.wr_bind_mw = wr_bind_mw;
+  qp.wr_local_inv = wr_local_inv;
+  qp.wr_send_inv = wr_send_inv;
   qp.wr_set_ud_addr = wr_set_ud_addr;
   qp.wr_set_sge = wr_set_sge;
   qp.wr_set_sge_list = wr_set_sge_list;
   qp.wr_set_inline_data = wr_set_inline_data;
   qp.wr_set_inline_data_list = wr_set_inline_data_list;
   // what is not there is told by wr_complete
-  qp.wr_bind_mw = [](ibv_qp_ex* q, ibv_mw*, std::uint32_t, const ibv_mw_bind_info*) { wr_not_there(q); };
-  qp.wr_local_inv = [](ibv_qp_ex* q, std::uint32_t) { wr_not_there(q); };
-  qp.wr_send_inv = [](ibv_qp_ex* q, std::uint32_t) { wr_not_there(q); };
   qp.wr_send_tso = [](ibv_qp_ex* q, void*, std::uint16_t, std::uint16_t) { wr_not_there(q); };
-  qp.wr_set_xrc_srqn = [](ibv_qp_ex* q, std::uint32_t) { wr_not_there(q); };
+  qp.wr_set_xrc_srqn = [](ibv_qp_ex* q, std::uint32_t srq) {
+    if (of_ex(q).batch_error == 0 && of_ex(q).batch_count != 0) last(of_ex(q)).remote_key = srq;
+  };
   qp.wr_atomic_write = [](ibv_qp_ex* q, std::uint32_t, std::uint64_t, const void*) { wr_not_there(q); };
 }
 

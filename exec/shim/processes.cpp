@@ -46,6 +46,8 @@ std::uint64_t random_word() {
   return z ^ z >> 31U;
 }
 
+}  // namespace
+
 void fill_random(void* out, std::size_t bytes) {
   auto* at = static_cast<char*>(out);
   for (std::size_t done = 0; done < bytes; done += 8) {
@@ -54,74 +56,6 @@ void fill_random(void* out, std::size_t bytes) {
   }
 }
 
-// --- files that are not there, or say something about this machine
-// ----------------------------------------------------
-
-struct VirtualFile {
-  const char* path;
-  const char* text;
-};
-constexpr VirtualFile kFiles[] = {
-    {"/proc/cpuinfo",
-     "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nmodel name\t: Simulated CPU @ "
-     "2.40GHz\n"
-     "cpu MHz\t\t: 2400.000\nflags\t\t: fpu tsc constant_tsc nonstop_tsc rdtscp\n\n"},
-    {"/sys/class/infiniband/loco0/ports/1/gid_attrs/types/0", "RoCE v2\n"},
-    {"/sys/class/infiniband/loco0/ports/1/gid_attrs/ndevs/0", "eth0\n"},
-    {"/sys/class/infiniband/loco0/device/numa_node", "0\n"},
-    {"/sys/class/infiniband/loco0/device/local_cpus", "1\n"},
-    {"/sys/class/infiniband/loco0/device/vendor", "0x15b3\n"},
-    {"/sys/class/infiniband/loco0/device/device", "0x1017\n"},
-    {"/sys/class/infiniband/loco0/ports/1/pkeys/0", "0xffff\n"},
-    {"/proc/uptime", nullptr},
-};
-
-/// A descriptor that reads a text; -1 when the path is an ordinary one.
-int open_virtual(const char* path) {
-  if (channel() == nullptr || path == nullptr || path[0] != '/') return -1;
-  const bool random = std::strcmp(path, "/dev/urandom") == 0 || std::strcmp(path, "/dev/random") == 0;
-  const VirtualFile* found = nullptr;
-  for (const VirtualFile& file : kFiles)
-    if (std::strcmp(file.path, path) == 0) found = &file;
-  if (found != nullptr && found->text == nullptr) {
-    not_deterministic(path);
-    return -1;
-  }
-  if (found == nullptr && !random) return -1;
-  const int file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-file", 0));
-  if (file < 0) return -1;
-  if (random) {
-    char bytes[4096];
-    fill_random(bytes, sizeof(bytes));
-    syscall(SYS_write, file, bytes, sizeof(bytes));
-  } else {
-    syscall(SYS_write, file, found->text, std::strlen(found->text));
-  }
-  syscall(SYS_lseek, file, 0, SEEK_SET);
-  return file;
-}
-
-bool device_node(const char* path) {
-  return channel() != nullptr && path != nullptr && std::strncmp(path, "/dev/infiniband/", 16) == 0;
-}
-
-bool there(const char* path) {
-  if (channel() == nullptr || path == nullptr) return false;
-  if (device_node(path)) return true;
-  for (const VirtualFile& file : kFiles)
-    if (file.text != nullptr && std::strcmp(file.path, path) == 0) return true;
-  return std::strcmp(path, "/sys/class/infiniband/loco0") == 0;
-}
-
-void describe(const char* path, struct stat& s) {
-  s = {};
-  s.st_mode = device_node(path) ? S_IFCHR | 0666 : S_IFREG | 0444;
-  if (std::strcmp(path, "/sys/class/infiniband/loco0") == 0) s.st_mode = S_IFDIR | 0555;
-  s.st_rdev = 231U << 8U | 192U;
-  s.st_nlink = 1;
-}
-
-}  // namespace
 }  // namespace loco::shim
 
 using namespace loco::shim;
@@ -152,53 +86,6 @@ LOCO_EXPORT void arc4random_buf(void* out, std::size_t bytes) noexcept { getrand
 
 LOCO_EXPORT std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept {
   return bound == 0 ? 0 : static_cast<std::uint32_t>((std::uint64_t{arc4random()} * bound) >> 32U);
-}
-
-// --- files -----------------------------------------------------------------------------------------------------------
-
-LOCO_EXPORT int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  LOCO_NEXT(open);
-  const int file = open_virtual(path);
-  return file >= 0 ? file : next_open(path, flags, mode);
-}
-
-LOCO_EXPORT int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  return open(path, flags, mode);
-}
-
-LOCO_EXPORT int __open_2(const char* path, int flags) { return open(path, flags); }
-LOCO_EXPORT int __open64_2(const char* path, int flags) { return open(path, flags); }
-
-LOCO_EXPORT FILE* fopen(const char* __restrict path, const char* __restrict mode) {
-  LOCO_NEXT(fopen);
-  const int file = open_virtual(path);
-  return file >= 0 ? fdopen(file, "r") : next_fopen(path, mode);
-}
-
-LOCO_EXPORT FILE* fopen64(const char* __restrict path, const char* __restrict mode) { return fopen(path, mode); }
-
-LOCO_EXPORT int access(const char* path, int mode) noexcept {
-  LOCO_NEXT(access);
-  return there(path) ? 0 : next_access(path, mode);
-}
-
-LOCO_EXPORT int stat(const char* __restrict path, struct stat* __restrict out) noexcept {
-  LOCO_NEXT(stat);
-  if (!there(path)) return next_stat(path, out);
-  describe(path, *out);
-  return 0;
-}
-
-LOCO_EXPORT int stat64(const char* __restrict path, struct stat64* __restrict out) noexcept {
-  return stat(path, reinterpret_cast<struct stat*>(out));  // the same on 64 bits
 }
 
 // --- exec ------------------------------------------------------------------------------------------------------------

@@ -46,15 +46,19 @@ int fail(int error) {
   return error;
 }
 
-Cq* make_cq(ibv_context* context, int entries, void* user, ibv_comp_channel* channel_, int vector) {
+Cq* make_cq(ibv_context* context, int entries, void* user, ibv_comp_channel* channel_, int vector,
+            ibv_pd* domain = nullptr) {
   if (no_conductor()) return nullptr;
   if (entries <= 0 || entries > static_cast<int>(channel()->facts.max_cqe) || vector < 0 ||
       vector >= context->num_comp_vectors) {
     errno = EINVAL;
     return nullptr;
   }
+  QueueMemory memory{};
+  if (!take_memory(domain, static_cast<std::size_t>(entries), memory)) return nullptr;
   auto* const q = make_object<Cq>();
   if (q == nullptr) return nullptr;
+  q->memory = memory;
   q->cq.context = context;
   q->cq.channel = channel_;
   q->cq.cq_context = user;
@@ -67,20 +71,27 @@ Cq* make_cq(ibv_context* context, int entries, void* user, ibv_comp_channel* cha
   return q;
 }
 
-ibv_srq* make_srq(ibv_pd* pd, void* user, ibv_srq_attr& wanted) {
+ibv_srq* make_srq(ibv_pd* pd, void* user, ibv_srq_attr& wanted, Cq* cq = nullptr) {
   if (no_conductor()) return nullptr;
   if (wanted.max_wr == 0 || wanted.max_wr > channel()->facts.max_srq_wr || wanted.max_sge > kElementsMax) {
     errno = EINVAL;
     return nullptr;
   }
+  QueueMemory memory{};
+  if (!take_memory(pd, wanted.max_wr, memory)) return nullptr;
   auto* const s = make_object<Srq>();
   if (s == nullptr) return nullptr;
+  s->memory = memory;
+  ++of(pd)->users;
   s->srq.context = pd->context;
   s->srq.srq_context = user;
   s->srq.pd = pd;
   s->entries = wanted.max_wr;
   s->sges = wanted.max_sge;
-  s->number = static_cast<std::uint32_t>(call(Request::create_srq, wanted.max_wr));
+  s->number =
+      static_cast<std::uint32_t>(call(Request::create_srq, wanted.max_wr, cq == nullptr ? kNoQueue : cq->number));
+  s->cq = cq;
+  if (cq != nullptr) ++cq->users;
   s->srq.handle = s->number;
   srqs.set(s->number, s);
   return &s->srq;
@@ -88,14 +99,24 @@ ibv_srq* make_srq(ibv_pd* pd, void* user, ibv_srq_attr& wanted) {
 
 bool fits(const ibv_qp_init_attr& a) {
   const HostFacts& f = channel()->facts;
-  return a.send_cq != nullptr && a.recv_cq != nullptr && a.cap.max_send_wr <= f.max_qp_wr &&
-         a.cap.max_recv_wr <= f.max_qp_wr && a.cap.max_send_sge <= kElementsMax && a.cap.max_recv_sge <= kElementsMax &&
+  const bool has_cqs =
+      a.qp_type == IBV_QPT_XRC_RECV || (a.send_cq != nullptr && (a.recv_cq != nullptr || is_xrc(a.qp_type)));
+  return has_cqs && a.cap.max_send_wr <= f.max_qp_wr && a.cap.max_recv_wr <= f.max_qp_wr &&
+         a.cap.max_send_sge <= kElementsMax && a.cap.max_recv_sge <= kElementsMax &&
          a.cap.max_inline_data <= f.inline_max;
 }
 
-ibv_qp* make_qp(ibv_pd* pd, ibv_qp_init_attr& wanted) {
+std::uint32_t number_of(ibv_cq* cq) { return cq == nullptr ? kNoQueue : of(cq)->number; }
+
+void count_user(ibv_cq* cq, unsigned change) {
+  if (cq != nullptr) of(cq)->users += change;
+}
+
+/// `pd`: none of a target of XRC.
+ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted) {
   if (no_conductor()) return nullptr;
-  if (wanted.qp_type != IBV_QPT_RC && wanted.qp_type != IBV_QPT_UC && wanted.qp_type != IBV_QPT_UD) {
+  if (wanted.qp_type != IBV_QPT_RC && wanted.qp_type != IBV_QPT_UC && wanted.qp_type != IBV_QPT_UD &&
+      !is_xrc(wanted.qp_type)) {
     unsupported("ibv_create_qp of this type");
     return nullptr;
   }
@@ -103,10 +124,19 @@ ibv_qp* make_qp(ibv_pd* pd, ibv_qp_init_attr& wanted) {
     errno = EINVAL;
     return nullptr;
   }
+  QueueMemory memory{};
+  if (!take_memory(pd, wanted.cap.max_send_wr + wanted.cap.max_recv_wr, memory)) return nullptr;
   auto* const p = make_object<Qp>();
   if (p == nullptr) return nullptr;
+  p->memory = memory;
+  if (pd != nullptr) ++of(pd)->users;
+  if (wanted.qp_type == IBV_QPT_XRC_RECV) wanted.send_cq = nullptr;
+  if (is_xrc(wanted.qp_type)) wanted.recv_cq = nullptr;
+  count_user(wanted.send_cq, 1);
+  count_user(wanted.recv_cq, 1);
+  if (wanted.srq != nullptr) ++of(wanted.srq)->users;
   ibv_qp& q = p->qp.qp_base;
-  q.context = pd->context;
+  q.context = context;
   q.qp_context = wanted.qp_context;
   q.pd = pd;
   q.send_cq = wanted.send_cq;
@@ -119,11 +149,15 @@ ibv_qp* make_qp(ibv_pd* pd, ibv_qp_init_attr& wanted) {
   p->made_with = wanted;
   const QpKind kind = wanted.qp_type == IBV_QPT_RC   ? QpKind::rc
                       : wanted.qp_type == IBV_QPT_UC ? QpKind::uc
-                                                     : QpKind::ud;
+                      : wanted.qp_type == IBV_QPT_UD ? QpKind::ud
+                                                     : QpKind::xrc;
   const bool shared = wanted.srq != nullptr;
+  constexpr std::uint64_t kAny = 0xffff;  // of a target of XRC
+  const std::uint64_t domain = pd == nullptr ? kAny : pd->handle;
   p->number = static_cast<std::uint32_t>(
-      call(Request::create_qp, static_cast<std::uint64_t>(kind), of(wanted.send_cq)->number, of(wanted.recv_cq)->number,
-           wanted.cap.max_send_wr, shared ? 0 : wanted.cap.max_recv_wr, shared ? of(wanted.srq)->number : kNoQueue));
+      call(Request::create_qp, static_cast<std::uint64_t>(kind) | domain << 32U, number_of(wanted.send_cq),
+           number_of(wanted.recv_cq), wanted.cap.max_send_wr,
+           shared || is_xrc(wanted.qp_type) ? 0 : wanted.cap.max_recv_wr, shared ? of(wanted.srq)->number : kNoQueue));
   q.handle = p->number;
   q.qp_num = p->number + kFirstQpn;
   set_posting(p->qp);
@@ -140,10 +174,15 @@ bool attributes_there(const ibv_qp& q, ibv_qp_state to, int mask) {
              has(IBV_QP_PKEY_INDEX | IBV_QP_PORT | (q.qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
     case IBV_QPS_RTR:
       if (q.qp_type == IBV_QPT_UD) return true;
+      if (q.qp_type == IBV_QPT_XRC_RECV && !has(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)) return false;
       return has(IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN) &&
              (q.qp_type != IBV_QPT_RC || has(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
     case IBV_QPS_RTS:
       if (q.state != IBV_QPS_RTR) return true;
+      if (q.qp_type == IBV_QPT_XRC_RECV) return has(IBV_QP_SQ_PSN | IBV_QP_TIMEOUT);
+      if (q.qp_type == IBV_QPT_XRC_SEND &&
+          !has(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC))
+        return false;
       return has(IBV_QP_SQ_PSN) && (q.qp_type != IBV_QPT_RC || has(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
                                                                    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
     default:
@@ -174,6 +213,7 @@ QpChange change_of(const Qp& p, const ibv_qp_attr& a, int mask) {
   if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) c.min_rnr_timer_ps = rnr_timer_ps(a.min_rnr_timer);
   if ((mask & IBV_QP_PATH_MTU) != 0) c.path_mtu = 128U << a.path_mtu;
   c.qkey = (mask & IBV_QP_QKEY) != 0 ? a.qkey : p.attributes.qkey;
+  c.access = (mask & IBV_QP_ACCESS_FLAGS) != 0 ? a.qp_access_flags : p.attributes.qp_access_flags;
   return c;
 }
 
@@ -202,34 +242,49 @@ Qp* qp_numbered(std::uint32_t number) { return qps.at(number); }
 Cq* cq_numbered(std::uint32_t number) { return cqs.at(number); }
 Srq* srq_numbered(std::uint32_t number) { return srqs.at(number); }
 
-ibv_qp* create_qp_ex(ibv_context*, ibv_qp_init_attr_ex* wanted) {
-  if ((wanted->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || wanted->pd == nullptr) {
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted) {
+  const bool target = wanted->qp_type == IBV_QPT_XRC_RECV && (wanted->comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0;
+  if (!target && ((wanted->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || wanted->pd == nullptr)) {
     unsupported("ibv_create_qp_ex without a protection domain");
     return nullptr;
   }
-  constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  constexpr std::uint32_t kKnown =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_XRCD;
   constexpr std::uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
                                         IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | IBV_QP_EX_WITH_RDMA_READ |
-                                        IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+                                        IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+                                        IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
+                                        IBV_QP_EX_WITH_SEND_WITH_INV;
   if ((wanted->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 && (wanted->send_ops_flags & ~kOperations) != 0) {
     unsupported("ibv_create_qp_ex with these operations");
     return nullptr;
   }
-  if ((wanted->comp_mask & ~kKnown) != 0) {
+  // multicast, which there is none of, would not come back to its sender either
+  const bool flags = (wanted->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 &&
+                     (wanted->create_flags & ~static_cast<unsigned>(IBV_QP_CREATE_BLOCK_SELF_MCAST_LB)) != 0;
+  if ((wanted->comp_mask & ~kKnown) != 0 || flags) {
     unsupported("ibv_create_qp_ex with these attributes");
     return nullptr;
   }
   // the extended attributes begin with the plain ones
-  return make_qp(wanted->pd, *reinterpret_cast<ibv_qp_init_attr*>(wanted));
+  return make_qp(context, target ? nullptr : wanted->pd, *reinterpret_cast<ibv_qp_init_attr*>(wanted));
+}
+
+ibv_cq* create_cq_within(ibv_context* context, const ibv_cq_init_attr_ex& wanted) {
+  ibv_pd* const domain = (wanted.comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0 ? wanted.parent_domain : nullptr;
+  return reinterpret_cast<ibv_cq*>(make_cq(context, static_cast<int>(wanted.cqe), wanted.cq_context, wanted.channel,
+                                           static_cast<int>(wanted.comp_vector), domain));
 }
 
 ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* wanted) {
   const bool basic = (wanted->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || wanted->srq_type == IBV_SRQT_BASIC;
-  if (!basic || (wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0) {
+  const bool xrc = !basic && wanted->srq_type == IBV_SRQT_XRC && (wanted->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) != 0 &&
+                   (wanted->comp_mask & IBV_SRQ_INIT_ATTR_CQ) != 0;
+  if ((!basic && !xrc) || (wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0) {
     unsupported("ibv_create_srq_ex of this type");
     return nullptr;
   }
-  return make_srq(wanted->pd, wanted->srq_context, wanted->attr);
+  return make_srq(wanted->pd, wanted->srq_context, wanted->attr, xrc ? of(wanted->cq) : nullptr);
 }
 
 }  // namespace loco::shim
@@ -241,14 +296,19 @@ LOCO_EXPORT ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* user,
   return reinterpret_cast<ibv_cq*>(make_cq(context, entries, user, channel_, vector));
 }
 
-LOCO_EXPORT int ibv_resize_cq(ibv_cq*, int entries) {
+LOCO_EXPORT int ibv_resize_cq(ibv_cq* cq, int entries) {
   if (channel() == nullptr) return EIO;
-  if (entries <= 0) return EINVAL;
-  return unsupported("ibv_resize_cq");
+  if (entries <= 0 || entries > static_cast<int>(channel()->facts.max_cqe)) return fail(EINVAL);
+  const std::int64_t error = call(Request::resize_cq, of(cq)->number, static_cast<std::uint64_t>(entries));
+  if (error != 0) return fail(static_cast<int>(error));
+  cq->cqe = entries;
+  return 0;
 }
 
 LOCO_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
   Cq* const q = of(cq);
+  if (q->users != 0) return fail(EBUSY);
+  give_back(q->memory);
   if (cq->channel != nullptr) --cq->channel->refcnt;
   cqs.set(q->number, nullptr);
   if (channel() != nullptr) call(Request::destroy, static_cast<std::uint64_t>(Made::cq), q->number);
@@ -277,13 +337,17 @@ LOCO_EXPORT int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* out) {
 
 LOCO_EXPORT int ibv_destroy_srq(ibv_srq* srq) {
   Srq* const s = of(srq);
+  if (s->users != 0) return fail(EBUSY);
+  give_back(s->memory);
+  --of(srq->pd)->users;
+  if (s->cq != nullptr) --s->cq->users;
   srqs.set(s->number, nullptr);
   if (channel() != nullptr) call(Request::destroy, static_cast<std::uint64_t>(Made::srq), s->number);
   std::free(s);
   return 0;
 }
 
-LOCO_EXPORT ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* wanted) { return make_qp(pd, *wanted); }
+LOCO_EXPORT ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* wanted) { return make_qp(pd->context, pd, *wanted); }
 LOCO_EXPORT ibv_qp_ex* ibv_qp_to_qp_ex(ibv_qp* qp) { return reinterpret_cast<ibv_qp_ex*>(qp); }
 
 LOCO_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* a, int mask) {
@@ -291,7 +355,9 @@ LOCO_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* a, int mask) {
   Qp& p = *of(qp);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : qp->state;
   if (!attributes_there(*qp, to, mask) || !attributes_good(*a, mask)) return fail(EINVAL);
-  if ((mask & IBV_QP_STATE) != 0) {
+  constexpr int kNoted = IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | IBV_QP_QKEY;  // also without another state
+  const bool within = (mask & kNoted) != 0 && (to == IBV_QPS_INIT || to == IBV_QPS_RTS || to == IBV_QPS_SQD);
+  if ((mask & IBV_QP_STATE) != 0 || within) {
     const QpChange change = change_of(p, *a, mask);
     std::memcpy(channel()->data, &change, sizeof(change));
     const auto error = static_cast<int>(call(Request::modify_qp, p.number, static_cast<std::uint64_t>(to)));
@@ -319,8 +385,22 @@ LOCO_EXPORT int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* a, int, ibv_qp_init_attr* 
 
 LOCO_EXPORT int ibv_destroy_qp(ibv_qp* qp) {
   Qp* const p = of(qp);
+  if (p->opened != 0) {
+    --p->opened;
+    return 0;
+  }
+  give_back(p->memory);
+  if (qp->pd != nullptr) --of(qp->pd)->users;
+  count_user(qp->send_cq, ~0U);
+  count_user(qp->recv_cq, ~0U);
+  if (qp->srq != nullptr) --of(qp->srq)->users;
   qps.set(p->number, nullptr);
   if (channel() != nullptr) call(Request::destroy, static_cast<std::uint64_t>(Made::qp), p->number);
+  while (p->specials != nullptr) {
+    Special* const gone = p->specials;
+    p->specials = gone->next;
+    std::free(gone);
+  }
   std::free(p->batch);
   std::free(p);
   return 0;
@@ -347,6 +427,7 @@ LOCO_EXPORT ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* a) {
   if (made == nullptr) return nullptr;
   made->ah.context = pd->context;
   made->ah.pd = pd;
+  ++of(pd)->users;
   return &made->ah;
 }
 
@@ -370,6 +451,7 @@ LOCO_EXPORT ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, 
 }
 
 LOCO_EXPORT int ibv_destroy_ah(ibv_ah* ah) {
+  --of(ah->pd)->users;
   std::free(ah);
   return 0;
 }

@@ -38,12 +38,16 @@ std::int64_t call(Request request, std::uint64_t a = 0, std::uint64_t b = 0, std
 
 /// Something other than reading the clock has been done.
 void clock_used_otherwise();
-/// The program's own time, a clock read later than the last.
-[[nodiscard]] std::int64_t read_clock();
+/// The program's own time, a clock read later than the last. `unit`: the clock shows multiples of this many
+/// picoseconds.
+[[nodiscard]] std::int64_t read_clock(std::int64_t unit = 1);
 
 /// Says that the program asked for something that is not there; returns EOPNOTSUPP, and sets errno to it.
 int unsupported(const char* what);
-void not_deterministic(const char* what);
+/// `seen`: a hash of what the program has got, for recordings.
+void not_deterministic(const char* what, std::uint64_t seen = 0);
+/// Is done in another way than hardware does it.
+void approximated(const char* what);
 
 /// The next definition of a function that the shim replaces.
 template <typename F>
@@ -68,6 +72,18 @@ void trap_counter();
 void trap_counter_of_thread();
 [[nodiscard]] bool counter_trapped();
 void untrap_counter();
+
+// --- recurrence.cpp ------------------------------------------------------------------------------------------------
+/// From here on, looks for a loop without calls that is always in the same state; `context`: a signal's.
+void follow(void* context);
+/// The thread makes a call.
+void stop_following();
+/// A trap: true when it was for this.
+bool take_step(void* context);
+
+// --- processes.cpp -------------------------------------------------------------------------------------------------
+/// Bytes by chance, a function of the host and the run's seed.
+void fill_random(void* out, std::size_t bytes);
 
 // --- polling.cpp ---------------------------------------------------------------------------------------------------
 /// What comes now is no turn of a polling loop.

@@ -158,7 +158,10 @@ void on_fault(int signal, siginfo_t* info, void* raw) {
 }
 
 void on_trap(int signal, siginfo_t* info, void* raw) {
-  if (!stepping) return to_program(signal, info, raw);
+  if (!stepping) {
+    if (!take_step(raw)) to_program(signal, info, raw);
+    return;
+  }
   auto& context = *static_cast<ucontext_t*>(raw);
   stepping = false;
   context.uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
@@ -177,10 +180,16 @@ void on_silence(int, siginfo_t*, void* raw) {
   Channel* const c = channel();
   if (in_library(raw)) return;
   if (c == nullptr || c->turn.load() != static_cast<std::uint32_t>(Turn::program) || stepping) return;
+  // closed since the last silence: it looks at nothing that NICs write
+  const bool elsewhere = closed == Closed::everything || range_count == 0;
   if (closed != Closed::nothing) open_all();
   last_look = {};
   steps = 0;
-  if (range_count != 0) close(Closed::everything);
+  if (!elsewhere) {
+    close(Closed::everything);
+  } else if (c->threads != 0) {
+    follow(raw);
+  }
 }
 
 int find_libraries(dl_phdr_info* info, std::size_t, void*) {

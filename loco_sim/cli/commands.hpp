@@ -108,6 +108,7 @@ struct ExecArguments {
   std::string compare;  ///< file, or empty
   bool keep_going = false;
   bool lockstep = false;
+  std::optional<std::uint32_t> debug;  ///< host
   bool json = false;
   bool quiet = false;
 };

@@ -92,6 +92,9 @@ void set_output(const ExecArguments& a, exec::Options& o) {
   o.compare = a.compare;
   o.keep_going = a.keep_going;
   o.lockstep = a.lockstep;
+  o.debug = a.debug;
+  if (a.debug && (*a.debug >= o.programs.size() || o.programs[*a.debug].command.empty()))
+    throw UsageError(fmt::format("loco-sim exec: --debug: expected a host with a program, found {}", *a.debug));
   o.output_folder = a.output;
   if (a.json) {
     o.output = exec::Output::captured;

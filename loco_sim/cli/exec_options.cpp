@@ -30,6 +30,9 @@ void add_exec(CLI::App& app, ExecArguments& a, Chosen& chosen) {
   exec->add_option("--compare", a.compare, "Name the first change of control that is another than in this record")
       ->type_name("FILE");
   exec->add_flag("--keep-going", a.keep_going, "Go on when a program has been ended by a signal");
+  exec->add_option("--debug", a.debug, "Wait, before this host's program begins, until a debugger is attached to it")
+      ->type_name("HOST")
+      ->check(whole_number(0, 63));
   exec->add_flag("--lockstep", a.lockstep, "Posts change control at once");
   exec->add_flag("--json", a.json, "Print JSON: what the programs printed, and the report");
   exec->add_flag("-q,--quiet", a.quiet, "No report when all is well");

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "exec/run.hpp"
+#include "fabric/topology/topology.hpp"
 #include "loco_sim/scenario/data.hpp"
 #include "options/units.hpp"
 #include "text/input_error.hpp"
@@ -85,6 +86,17 @@ std::vector<exec::ProgramSpec> programs(const Node& workload, std::uint32_t node
   return out;
 }
 
+/// Of the links that change, those at hosts.
+std::vector<exec::PortChange> port_changes(const scenario::Scenario& s) {
+  std::vector<exec::PortChange> out;
+  if (s.network.changes.empty()) return out;
+  const fabric::topology::Topology graph = fabric::topology::build(s.network.shape);
+  for (const fabric::LinkChange& change : s.network.changes)
+    for (std::uint32_t host = 0; host < graph.hosts(); ++host)
+      if (fabric::topology::cable_of(graph.out(host, 0)) == change.cable) out.push_back({host, change.at, change.up});
+  return out;
+}
+
 }  // namespace
 
 bool runs_programs(const std::string& path_or_name) {
@@ -118,6 +130,7 @@ exec::Options load_programs(const std::string& path_or_name, const std::vector<s
   o.system.nodes = s.nodes;
   o.system.path_mtu = s.path_mtu;
   for (const NodeStop& stop : s.stops) o.stops.emplace_back(stop.node, stop.at);
+  o.ports = port_changes(s);
   o.infiniband = s.hardware_name.find("-ib-") != std::string::npos;
   o.seed = s.seed;
   return o;

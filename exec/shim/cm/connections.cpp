@@ -136,6 +136,7 @@ LOCO_EXPORT int rdma_create_ep(rdma_cm_id** out, rdma_addrinfo* info, ibv_pd* pd
     if (a != nullptr) {
       of(id)->for_requests = make<ibv_qp_init_attr>();
       if (of(id)->for_requests != nullptr) *of(id)->for_requests = *a;
+      if (of(id)->for_requests != nullptr) of(id)->for_requests->qp_type = static_cast<ibv_qp_type>(info->ai_qp_type);
     }
   } else {
     if (rdma_resolve_addr(id, info->ai_src_addr, info->ai_dst_addr, 2000) != 0) return refuse();

@@ -23,6 +23,7 @@ void append(Id& id, Pending* p) {
   c.end = &p->next;
   const std::uint64_t one = 1;
   syscall(SYS_write, id.id.channel->fd, &one, sizeof(one));
+  loco_sim_channel()->io = 1;  // another thread may wait for it
 }
 
 std::uint32_t device_most() { return loco_sim_channel()->facts.max_rd_atomic; }
@@ -224,7 +225,11 @@ LOCO_EXPORT int rdma_get_cm_event(rdma_event_channel* raw, rdma_cm_event** out) 
       return 0;
     }
     if (!blocks) return fail(EAGAIN);
-    loco_sim_call(Request::wait_io, ~std::uint64_t{0}, 0);
+    ++c.waiting;
+    do {
+      loco_sim_call(Request::wait_io, ~std::uint64_t{0}, 0);
+    } while (c.destroyed);
+    --c.waiting;
   }
 }
 

@@ -119,6 +119,8 @@ ibv_mtu active_mtu(ibv_context* context) {
   return attributes.active_mtu;
 }
 
+constexpr unsigned kConnectionRights = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
 }  // namespace
 
 int to_init(Id& id) {
@@ -130,6 +132,7 @@ int to_init(Id& id) {
     a.qkey = RDMA_UDP_QKEY;
     mask |= IBV_QP_QKEY;
   } else {
+    a.qp_access_flags = kConnectionRights;
     mask |= IBV_QP_ACCESS_FLAGS;
   }
   int error = ibv_modify_qp(id.id.qp, &a, mask);
@@ -149,6 +152,7 @@ void attributes_of(Id& id, ibv_qp_state state, ibv_qp_attr& a, int& mask) {
   a.qp_state = state;
   if (state == IBV_QPS_INIT) {
     a.port_num = 1;
+    a.qp_access_flags = kConnectionRights;
     mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
   } else if (state == IBV_QPS_RTR) {
     a.path_mtu = active_mtu(id.id.verbs);
@@ -204,7 +208,8 @@ LOCO_EXPORT void rdma_destroy_event_channel(rdma_event_channel* channel) {
     std::free(gone);
   }
   syscall(SYS_close, channel->fd);
-  std::free(c);
+  c->destroyed = true;
+  if (c->waiting == 0) std::free(c);
 }
 
 LOCO_EXPORT int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** out, void* context, rdma_port_space space) {

@@ -44,6 +44,8 @@ struct EventChannel {
   rdma_event_channel channel;
   Pending* first;
   Pending** end;
+  unsigned waiting;  ///< threads, which a destroyed channel keeps for ever
+  bool destroyed;
 };
 
 struct Id {
