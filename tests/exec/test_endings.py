@@ -1,6 +1,9 @@
 """How runs end: refusals, crashes, forks, deadlocks; and that two runs are one."""
 
+import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -93,6 +96,17 @@ def test_kill_of_the_conductor_leaves_nothing(tmp_path):
             break
         time.sleep(0.05)
     assert not processes() & children
+
+
+def test_an_interrupt_ends_the_run_in_order():
+    before = processes()
+    run = subprocess.Popen([LOCO_SIM, "exec", "--json", "--", "ib_write_bw", "--run_infinitely", "-s", "64"],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    run.send_signal(signal.SIGINT)
+    out, _ = run.communicate(timeout=30)
+    assert run.returncode == 130 and json.loads(out)["failure"].startswith("interrupted at ")
+    assert processes() <= before
 
 
 def test_nothing_is_left_to_happen(run):
@@ -209,6 +223,56 @@ def test_work_on_registered_memory_is_no_spin(run, compiled):
         }""")
     r = run(program, options=("--hosts", "1"), timeout=60).ends_well()
     assert r.out[0] == "3\n" and not r.report["waits_on_memory"]
+
+
+@pytest.mark.parametrize("loop", [
+    "while (!flag) {}",
+    "while (!__atomic_load_n(&flag, __ATOMIC_ACQUIRE)) __builtin_ia32_pause();",
+    "for (unsigned one = 1; !__atomic_compare_exchange_n(&flag, &one, 2, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); one = 1) {}",
+])
+def test_a_spin_on_another_thread_s_store(run, compiled, loop):
+    # it ends when the other thread has stored, 3 ms of simulated time later
+    program = compiled("""
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <time.h>
+        #include <unistd.h>
+        static volatile unsigned flag;
+        static void *other(void *none) { usleep(3000); flag = 1; usleep(1000); return none; }
+        int main(void) {
+          struct timespec a, b;
+          pthread_t thread;
+          pthread_create(&thread, NULL, other, NULL);
+          clock_gettime(CLOCK_MONOTONIC, &a);
+          %s
+          clock_gettime(CLOCK_MONOTONIC, &b);
+          printf("%%ld us\\n", ((b.tv_sec - a.tv_sec) * 1000000000 + b.tv_nsec - a.tv_nsec) / 1000);
+          pthread_join(thread, NULL);
+          return 0;
+        }""" % loop, "-pthread")
+    first, second = (run(program, options=("--hosts", "1")).ends_well() for _ in range(2))
+    assert first.out[0] == "3000 us\n" and first.printed() == second.printed()
+    assert "on another thread" in first.report["waits_on_memory"][0]
+
+
+def test_a_compare_names_the_read_of_a_clock_that_is_not_simulated(run, tmp_path):
+    record = str(tmp_path / "record")
+    first = run("cat /proc/uptime", options=("--hosts", "1", "--record", record)).ends_well()
+    assert any("/proc/uptime" in line for line in first.report["not_deterministic"])
+    time.sleep(0.02)
+    other = run("cat /proc/uptime", options=("--hosts", "1", "--compare", record))
+    assert other.returncode == 1 and "reads /proc/uptime" in other.report["difference"]
+
+
+def test_a_debugger_is_waited_for(compiled, tmp_path):
+    if not shutil.which("gdb"):
+        pytest.skip("no gdb")
+    words = [LOCO_SIM, "exec", "--hosts", "1", "--debug", "0", "--output", str(tmp_path), "--", "ibv_devices"]
+    run = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+    process = re.search(r"gdb -p (\d+)", run.stderr.readline())[1]
+    subprocess.run(["gdb", "-batch", "-p", process, "-ex", "continue"], capture_output=True, timeout=60)
+    assert "a debugger" in run.communicate(timeout=60)[1] and run.returncode == 0
+    assert "loco0" in (tmp_path / "out.0").read_text()
 
 
 # Two queue pairs of one host, connected to each other.

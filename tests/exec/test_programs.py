@@ -140,6 +140,30 @@ def test_rping(run):
     assert r.out[1].count("ping data: rdma-ping-") == 10
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("server, client, words", [
+    ("udaddy", "udaddy -s node0", "return status 0"),
+    ("rdma_server", "rdma_client -s node0", "end 0"),
+    ("rdma_xserver", "rdma_xclient -s node0", "end 0"),
+    ("ucmatose -c 4 -C 20 -S 5000", "ucmatose -s node0 -c 4 -C 20 -S 5000", "return status 0"),
+])
+def test_other_programs_of_connection_managers(run, server, client, words):
+    assert words in run(server, client).ends_well().out[1]
+
+
+def test_a_server_that_does_not_end(run):
+    # the client is done, and nothing is left to happen; one thread waits for what another one starts
+    r = run("cmtime -c 10", "cmtime -s node0 -c 10")
+    assert r.status[1] == 0 and "disconnect" in r.out[1]
+    assert r.returncode == 1 and "host 0 (cmtime) waits for a socket" in r.report["failure"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("program", ["ibv_xsrq_pingpong -g 0", "ib_send_lat -c XRC -n 200", "ib_send_bw -c XRC -n 200 -q 2"])
+def test_extended_reliable_connections(run, program):
+    run(program).ends_well()
+
+
 @pytest.mark.parametrize("test, usec", [
     ("am_lat -s 8", 1.54),
     ("put_lat -s 8", 1.50),
