@@ -6,14 +6,24 @@ std::string_view Config::validate() const {
   if (nodes < 1 || nodes > 65536) return "a fabric has 1 to 65536 nodes";
   if (topology == Topology::back_to_back && nodes != 2) return "back_to_back connects exactly 2 nodes";
   if (options.ecn && options.ecn_kmin > options.ecn_kmax) return "ecn.kmin may not be greater than ecn.kmax";
-  if (options.dcqcn.enabled && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
+  const CongestionAlgorithm algorithm = options.algorithm();
+  const CongestionAlgorithm other = options.congestion.algorithm;
+  if (options.dcqcn.enabled && other != CongestionAlgorithm::none && other != CongestionAlgorithm::dcqcn)
+    return "dcqcn.enabled and another congestion.algorithm: a queue pair has one";
+  if (algorithm == CongestionAlgorithm::dcqcn && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
+  if (algorithm == CongestionAlgorithm::nscc && !options.ecn) return "nscc needs ecn: it reacts to marks";
+  if (options.congestion.swift.least > options.congestion.swift.most)
+    return "congestion.swift.least may not be greater than congestion.swift.most";
+  if (options.congestion.timely.low > options.congestion.timely.high)
+    return "congestion.timely.low may not be greater than congestion.timely.high";
   if (model == Model::flow) {
     if (topology == Topology::ideal) return "the flow model needs hardware with a network";
     const bool one_path = options.routing == Routing::deterministic || options.routing == Routing::ecmp;
     if (!one_path) return "the flow model routes by destination or by ecmp: adaptive and spray choose for each packet";
     if (options.flow_control != FlowControl::unlimited)
       return "the flow model has no buffers: flow_control must be unlimited";
-    if (options.ecn || options.dcqcn.enabled) return "the flow model has no queues that could be marked";
+    if (options.ecn || algorithm != CongestionAlgorithm::none)
+      return "the flow model has no queues that could be marked or measured: no ecn, no congestion control";
     if (!changes.empty() || !losses.empty() || options.loss != 0)
       return "the flow model loses nothing: no loss, no failures";
     for (const CrossFlow& cross : flow.cross_traffic) {
@@ -23,6 +33,8 @@ std::string_view Config::validate() const {
   } else if (!flow.cross_traffic.empty() || !flow.platform.empty()) {
     return "platforms and cross traffic need the flow model";
   }
+  if (topology == Topology::ideal && needs_answers(algorithm))
+    return "congestion control needs hardware with a network";
   if (topology == Topology::ideal && (!changes.empty() || !losses.empty() || options.loss != 0)) {
     return "an ideal network has no links that could fail";
   }

@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 2> kOrderNames = {"paths", "any"};
 constexpr std::array<std::string_view, 3> kFlowControlNames = {"unlimited", "pfc", "drop_tail"};
 
 constexpr std::array<std::string_view, 3> kVariationNames = {"auto", "none", "natural"};
+constexpr std::array<std::string_view, 6> kAlgorithmNames = {"none", "dcqcn", "hpcc", "timely", "swift", "nscc"};
+constexpr std::array<std::string_view, 2> kDcqcnProfileNames = {"paper", "mlx5"};
 
 constexpr std::int64_t kSecond = 1'000'000'000'000;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40U;
@@ -107,6 +109,170 @@ constexpr auto kOptions = std::to_array<Option>({
          .least = 0,
          .most = kSecond,
          .doc = "a receiver sends a flow at most one CNP in this time."}),
+    member<&Options::dcqcn, &DcqcnOptions::profile>(
+        {.key = "dcqcn.profile",
+         .choices = kDcqcnProfileNames,
+         .doc = "whose parameters DCQCN has where none are given: the paper's, or those of mlx5's firmware."}),
+    member<&Options::dcqcn, &DcqcnOptions::g>({.key = "dcqcn.g",
+                                               .least = 1,
+                                               .most = 65'536,
+                                               .doc = "the gain of the congestion estimate alpha, times g_inverse."}),
+    member<&Options::dcqcn, &DcqcnOptions::alpha_first>(
+        {.key = "dcqcn.alpha_first", .least = 0, .most = 1'024, .doc = "alpha when a flow begins, in 1/1024."}),
+    member<&Options::dcqcn, &DcqcnOptions::rate_most>(
+        {.key = "dcqcn.rate_most", .least = 0, .most = kMostRate, .doc = "the rate never rises above; 0: the port's."}),
+    member<&Options::dcqcn, &DcqcnOptions::rate_first>(
+        {.key = "dcqcn.rate_first",
+         .least = 0,
+         .most = kMostRate,
+         .doc = "the rate that a flow's first CNP sets; 0: that cuts as any other."}),
+    member<&Options::dcqcn, &DcqcnOptions::cut_shift>({.key = "dcqcn.cut_shift",
+                                                       .least = 10,
+                                                       .most = 40,
+                                                       .doc = "a CNP takes alpha / 2^(cut_shift - 10) of the rate."}),
+    member<&Options::dcqcn, &DcqcnOptions::cut_keeps>({.key = "dcqcn.cut_keeps",
+                                                       .least = 0,
+                                                       .most = 100,
+                                                       .doc = "percent of the rate that one cut leaves at least."}),
+    member<&Options::dcqcn, &DcqcnOptions::cut_interval>({.key = "dcqcn.cut_interval",
+                                                          .least = 0,
+                                                          .most = kSecond,
+                                                          .doc = "the rate is cut at most once in this time."}),
+    member<&Options::dcqcn, &DcqcnOptions::clamp_target>(
+        {.key = "dcqcn.clamp_target",
+         .doc = "each cut sets the target rate to the rate; else only one behind an increase by time."}),
+    member<&Options::congestion, &CongestionOptions::algorithm>(
+        {.key = "congestion.algorithm",
+         .choices = kAlgorithmNames,
+         .doc = "how queue pairs control what they send; dcqcn.enabled: true is the short form of dcqcn. All but dcqcn "
+                "and none have each packet answered."}),
+    member<&Options::congestion, &CongestionOptions::base_rtt>(
+        {.key = "congestion.base_rtt",
+         .least = 0,
+         .most = kSecond,
+         .doc = "round trip without queues (T); 0: worked out from the longest way in the network for hpcc, else from "
+                "the connection's."}),
+    member<&Options::congestion, &CongestionOptions::hpcc, &HpccOptions::eta>(
+        {.key = "congestion.hpcc.eta",
+         .least = 1,
+         .most = 1000,
+         .doc = "utilisation that HPCC aims at, in thousandths."}),
+    member<&Options::congestion, &CongestionOptions::hpcc, &HpccOptions::max_stage>(
+        {.key = "congestion.hpcc.max_stage",
+         .least = 0,
+         .most = 1'000,
+         .doc = "additive increases in a row before a multiplicative one (maxStage)."}),
+    member<&Options::congestion, &CongestionOptions::hpcc, &HpccOptions::additive>(
+        {.key = "congestion.hpcc.additive",
+         .least = 0,
+         .most = kMostBytes,
+         .doc = "added to a window at each update (W_AI)."}),
+    member<&Options::congestion, &CongestionOptions::hpcc, &HpccOptions::rate_least>(
+        {.key = "congestion.hpcc.rate_least",
+         .least = 1'000'000,
+         .most = kMostRate,
+         .doc = "a window is never less than this rate sends in base_rtt."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::gain>(
+        {.key = "congestion.timely.gain",
+         .least = 1,
+         .most = 1000,
+         .doc = "of the smoothed difference of round trips, in thousandths."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::beta>(
+        {.key = "congestion.timely.beta", .least = 0, .most = 1000, .doc = "multiplicative decrease, in thousandths."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::additive>(
+        {.key = "congestion.timely.additive",
+         .least = 1,
+         .most = kMostRate,
+         .doc = "additive increase of the rate (delta)."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::low>(
+        {.key = "congestion.timely.low",
+         .least = 0,
+         .most = kSecond,
+         .doc = "below this round trip the rate always rises (T_low)."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::high>(
+        {.key = "congestion.timely.high",
+         .least = 0,
+         .most = kSecond,
+         .doc = "above this round trip it always falls (T_high)."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::least_rtt>(
+        {.key = "congestion.timely.least_rtt",
+         .least = 1'000,
+         .most = kSecond,
+         .doc = "a gradient is a difference of round trips divided by this (minRTT)."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::segment>(
+        {.key = "congestion.timely.segment",
+         .least = 1,
+         .most = kMostBytes,
+         .doc = "bytes on the wire that are acknowledged for one measurement."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::rate_first>(
+        {.key = "congestion.timely.rate_first",
+         .least = 0,
+         .most = kMostRate,
+         .doc = "the rate that a flow begins with; 0: the port's."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::rate_least>(
+        {.key = "congestion.timely.rate_least",
+         .least = 1'000'000,
+         .most = kMostRate,
+         .doc = "the rate never falls below."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::patched>(
+        {.key = "congestion.timely.patched", .doc = "the decrease goes by the round trip, too (patched TIMELY)."}),
+    member<&Options::congestion, &CongestionOptions::timely, &TimelyOptions::patched_beta>(
+        {.key = "congestion.timely.patched_beta",
+         .least = 0,
+         .most = 1000,
+         .doc = "decrease of patched TIMELY, in thousandths."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::target>(
+        {.key = "congestion.swift.target",
+         .least = 0,
+         .most = kSecond,
+         .doc = "target delay without switches and for large windows."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::hop>(
+        {.key = "congestion.swift.hop", .least = 0, .most = kSecond, .doc = "more for each switch on the way."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::range>(
+        {.key = "congestion.swift.range",
+         .least = 0,
+         .most = kSecond,
+         .doc = "more for the least window, less of it for larger ones."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::first>(
+        {.key = "congestion.swift.first",
+         .least = 1,
+         .most = 1'000'000'000,
+         .doc = "window that a flow begins with, in thousandths of a packet."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::least>(
+        {.key = "congestion.swift.least",
+         .least = 1,
+         .most = 1'000'000,
+         .doc = "least window, in thousandths of a packet."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::most>(
+        {.key = "congestion.swift.most",
+         .least = 1'000,
+         .most = 1'000'000'000,
+         .doc = "largest window, in thousandths of a packet."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::additive>(
+        {.key = "congestion.swift.additive",
+         .least = 1,
+         .most = 1'000'000,
+         .doc = "additive increase of a round trip, in thousandths of a packet (ai)."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::beta>(
+        {.key = "congestion.swift.beta", .least = 0, .most = 1000, .doc = "multiplicative decrease, in thousandths."}),
+    member<&Options::congestion, &CongestionOptions::swift, &SwiftOptions::cut_most>(
+        {.key = "congestion.swift.cut_most",
+         .least = 0,
+         .most = 1000,
+         .doc = "the most that one cut takes, in thousandths (max_mdf)."}),
+    member<&Options::congestion, &CongestionOptions::nscc, &NsccOptions::target>(
+        {.key = "congestion.nscc.target",
+         .least = 0,
+         .most = kSecond,
+         .doc = "target of the queueing delay; 0: the base round trip."}),
+    member<&Options::congestion, &CongestionOptions::nscc, &NsccOptions::segment>(
+        {.key = "congestion.nscc.segment",
+         .least = 0,
+         .most = 65'536,
+         .doc = "MSS, which increases are multiples of; 0: the links' MTU."}),
+    member<&Options::congestion, &CongestionOptions::nscc, &NsccOptions::quick_adapt>(
+        {.key = "congestion.nscc.quick_adapt",
+         .doc = "in heavy congestion the window becomes what was acknowledged in a period."}),
     member<&Options::loss>(
         {.key = "loss", .least = 0, .most = 1'000'000, .doc = "packets in a million that each link loses, at random."}),
     member<&Options::variation>({.key = "variation",

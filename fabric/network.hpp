@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "fabric/config.hpp"
+#include "fabric/congestion/feedback.hpp"
 #include "fabric/lane.hpp"
 #include "fabric/packet.hpp"
 #include "sim/event_queue.hpp"
@@ -92,6 +93,20 @@ class Network {
   /// What a host's fastest port sends at, or all of them where packets may take any; without links of its own, the rate
   /// of links in general.
   [[nodiscard]] virtual sim::BitsPerSecond port_rate(NodeId /*host*/) const { return config_.link_rate; }
+
+  /// What a packet of so many bytes takes alone, from its first bit on the first link until it is handed over, and how
+  /// many switches it passes. Nothing where there are no links.
+  struct Way {
+    sim::Duration time{};
+    std::uint32_t switches = 0;
+  };
+  [[nodiscard]] virtual Way way(NodeId /*from*/, NodeId /*to*/, std::uint32_t /*bytes*/) const { return {}; }
+
+  // --- in-band telemetry (congestion/feedback.hpp), where congestion control asks for it ---------------------------
+  /// Room for what switches write into a packet: give the name to the packet. Whoever takes the packet takes it back;
+  /// that of a lost packet is gone.
+  [[nodiscard]] virtual std::uint32_t keep_telemetry(const Telemetry& /*telemetry*/) { return 0; }
+  virtual Telemetry take_telemetry(std::uint32_t /*name*/) { return {}; }
 
   // --- messages of several packets, where they are handed over whole -------------------------------------------------
   [[nodiscard]] bool whole_messages() const { return segment_max_.count > config_.packets.mtu.count; }

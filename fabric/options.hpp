@@ -6,6 +6,7 @@
 //   PFC             IEEE 802.1Qbb
 //   ECN and DCQCN   Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015: the defaults are
 //                   those of its figure 14 and section 5, except hyper increase, which it leaves open (10 R_AI here)
+//   other congestion controls   congestion/options.hpp
 //   variation       variation.hpp
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/congestion/options.hpp"
 #include "fabric/packet.hpp"
 #include "fabric/topology/routes.hpp"
 #include "sim/time.hpp"
@@ -46,22 +48,6 @@ enum class Variation : std::uint8_t {
   natural,
 };
 
-/// DCQCN's reaction point (at the sender) and notification point (at the receiver).
-struct DcqcnOptions {
-  bool enabled = false;
-  std::uint32_t g_inverse = 256;              ///< 1/g, the gain of alpha
-  sim::Duration alpha_timer{55'000'000};      ///< without a CNP for so long, alpha decays
-  sim::Duration rate_timer{55'000'000};       ///< between two timed increases
-  sim::Bytes byte_counter{10'000'000};        ///< sent between two counted increases
-  std::uint32_t fast_recovery = 5;            ///< F: increases before the rate grows beyond the target
-  sim::BitsPerSecond additive{40'000'000};    ///< R_AI
-  sim::BitsPerSecond hyper{400'000'000};      ///< R_HAI
-  sim::BitsPerSecond rate_least{40'000'000};  ///< the rate never falls below
-  sim::Duration cnp_interval{50'000'000};     ///< at most one CNP for a flow in this time
-
-  bool operator==(const DcqcnOptions&) const = default;
-};
-
 struct Options {
   Routing routing = Routing::deterministic;
   PacketOrder order = PacketOrder::paths;
@@ -78,11 +64,17 @@ struct Options {
   sim::Bytes ecn_kmax{200'000};
   std::uint32_t ecn_pmax = 10;  ///< thousandths
   DcqcnOptions dcqcn;
+  CongestionOptions congestion{};
   std::uint32_t loss = 0;  ///< packets in a million that each link loses
   Variation variation = Variation::automatic;
   std::uint32_t clock_skew = 50;  ///< a clock's rate is off by this at most, parts in a million
   bool reroute = false;           ///< when a link goes down or up, all routes are computed anew
   sim::Duration reroute_delay{1'000'000'000};
+
+  /// dcqcn.enabled is the short form of congestion.algorithm: dcqcn.
+  [[nodiscard]] CongestionAlgorithm algorithm() const {
+    return dcqcn.enabled ? CongestionAlgorithm::dcqcn : congestion.algorithm;
+  }
 
   bool operator==(const Options&) const = default;
 };

@@ -65,7 +65,7 @@ struct Packet {
   bool first = true;
   bool last = true;
   NakCode nak = NakCode::none;
-  bool marked = false;       ///< ECN: congestion experienced
+  bool marked = false;       ///< ECN: congestion experienced; of an ACK or NAK, that what it answers was marked
   bool immediate = false;    ///< carries immediate data
   bool ack_request = false;  ///< BTH: the requester wants an ACK for this packet
   Psn psn{};
@@ -78,7 +78,8 @@ struct Packet {
   std::uint32_t wire = 0;            ///< bytes on the wire, framing and headers included
   std::uint64_t address = 0;         ///< RETH / AtomicETH: remote address of the message's first byte
   std::uint64_t a = 0;               ///< compare value, or the value added; an atomic's old value; immediate data
-  std::uint64_t b = 0;               ///< swap value; which execution of a READ answers
+  std::uint64_t b = 0;               ///< swap value; which execution of a READ answers; of a WRITE, SEND or ACK, the
+                                     ///< name of its telemetry in the network (Network::keep_telemetry), 0: none
   std::uint32_t call = 0;            ///< not on the wire: the call that a request belongs to, for the trace
   std::uint32_t serial = 0;          ///< not on the wire: which packet of the run this is, for the trace
 

@@ -16,6 +16,8 @@ constexpr std::size_t kCacheLine = 64;
 // queue pair, requests and responses.
 PacketNetwork::PacketNetwork(const Config& config)
     : Network(config, config.packets.mtu), stream_(config.seed, "fabric") {
+  writes_ = needs_telemetry(config.options.algorithm());
+  signals_ = config.options.ecn || writes_;
   lanes_.resize(config.nodes);
   if (config.topology == Topology::ideal) return;
   wiring_ = Shared<Wiring>(make_wiring(config));
@@ -115,7 +117,9 @@ Packet PacketNetwork::take(std::uint32_t packet) {
 void PacketNetwork::lose(const Entry& entry, LossReason reason, topology::LinkId link) {
   ++packets_lost_[static_cast<std::size_t>(reason)];
   if (link != kNone) ++lane_of(link).counters.drops;
-  lost_.push_back({take(entry.packet), reason, link});
+  const Packet packet = take(entry.packet);
+  drop_telemetry(packet);
+  lost_.push_back({packet, reason, link});
 }
 
 std::optional<Lost> PacketNetwork::take_lost() {
@@ -196,7 +200,10 @@ void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimT
   entry.from = bounded ? in : kNone;
   advance(events, out, now);
   if (bounded && !admit(events, now, out, entry)) return lose(entry, LossReason::buffer_full, out);
-  if (config_.options.ecn) mark(out, entry);
+  if (signals_) {
+    if (config_.options.ecn) mark(out, entry);
+    if (writes_) entry.bytes += telemetry_grows(entry);
+  }
   enqueue(events, now, out, entry);
   if (bounded) hold(events, now, entry);
 }
@@ -238,7 +245,10 @@ void PacketNetwork::advance_queue(sim::EventQueue& events, topology::LinkId id, 
     const sim::Duration time{link.time(entry.bytes)};
     lane.free = start + time;
     entry.at = start + link.crossing(entry.bytes, time);
-    if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
+    if (link.watched) {
+      if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
+      if (writes_) report(lane, link, start, entry);
+    }
     lane.queued -= entry.bytes;
     ++lane.started;
     ++lane.counters.packets;

@@ -46,6 +46,10 @@ class PacketNetwork final : public Network {
   void pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) override;
   [[nodiscard]] std::uint64_t host_headroom(NodeId host) const override;
   [[nodiscard]] sim::BitsPerSecond port_rate(NodeId host) const override;
+  // telemetry.cpp
+  [[nodiscard]] Way way(NodeId from, NodeId to, std::uint32_t bytes) const override;
+  [[nodiscard]] std::uint32_t keep_telemetry(const Telemetry& telemetry) override;
+  Telemetry take_telemetry(std::uint32_t name) override;
 
   [[nodiscard]] std::uint64_t packets_delivered() const { return packets_delivered_; }
   [[nodiscard]] std::uint64_t bytes_delivered() const { return bytes_delivered_; }
@@ -53,6 +57,9 @@ class PacketNetwork final : public Network {
     return packets_lost_[static_cast<std::size_t>(reason)];
   }
   [[nodiscard]] std::size_t packets_inside() const override { return packets_.in_use(); }
+
+  /// Packets that have room for telemetry, or carry it.
+  [[nodiscard]] std::size_t telemetry_inside() const { return telemetry_.in_use(); }
 
   [[nodiscard]] std::size_t lanes() const override { return lanes_.size(); }
   [[nodiscard]] std::size_t lane_size(std::size_t lane) const override { return lanes_[lane].entries.size(); }
@@ -160,6 +167,10 @@ class PacketNetwork final : public Network {
   void send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop);
   void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
   void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  // telemetry.cpp
+  void drop_telemetry(const Packet& packet);
+  [[nodiscard]] std::uint32_t telemetry_grows(const Entry& entry) const;
+  void report(const Lane& lane, const LinkInfo& link, sim::SimTime start, const Entry& entry);
   // failures.cpp
   [[nodiscard]] bool links_will_change() const { return next_change_ != wiring_->changes.size(); }
   [[nodiscard]] bool cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const;
@@ -169,6 +180,8 @@ class PacketNetwork final : public Network {
 
   Shared<Wiring> wiring_{};
   Shared<topology::Routes> routes_{};
+  bool writes_ = false;            // switches write telemetry into packets
+  bool signals_ = false;           // or mark them
   bool rerouted_ = false;          // some destinations may be out of reach
   std::vector<Lane> lanes_{};      // each host's loopback, then links; ideal: then two a queue pair
   std::vector<Buffer> buffers_{};  // per vertex
@@ -176,6 +189,7 @@ class PacketNetwork final : public Network {
   sim::Stream stream_;
   std::size_t next_change_ = 0;
   sim::Ring<Lost> lost_{};
+  sim::Pool<Telemetry> telemetry_{};  // of packets on their way
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;
   std::array<std::uint64_t, kLossReasonNames.size()> packets_lost_{};

@@ -42,6 +42,7 @@ struct alignas(64) LinkInfo {
   bool to_switch = false;
   bool varies = false;       ///< its far end takes packets sooner or later (variation.hpp)
   bool cut_through = false;  ///< the far end goes on once the headers are in
+  bool watched = false;      ///< `varies`, or a switch's port that writes telemetry into packets
 
   bool operator==(const LinkInfo&) const = default;
 
@@ -57,6 +58,8 @@ struct alignas(64) LinkInfo {
  private:
   [[nodiscard]] std::int64_t divided(std::uint32_t bytes) const;
 };
+
+static_assert(sizeof(LinkInfo) == 64, "a cache line");
 
 /// A cut-through switch decides on the output port once it has the headers: Ethernet to BTH.
 inline constexpr std::uint32_t kCutThroughBytes = 64;

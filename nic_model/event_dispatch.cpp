@@ -7,6 +7,7 @@
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/port/receive_buffer.hpp"
@@ -42,6 +43,7 @@ void deliver(Engine& engine, const sim::Event& event) {
   const std::optional<fabric::Packet> packet = engine.network.handle(engine.kernel.events(), engine.now(), event);
   if (engine.lossy()) release_lost(engine);
   if (!packet) return;
+  if (engine.kernel.controls()) take_feedback(engine, *packet);
   if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
   if (MessageObserver* m = engine.messages(); m != nullptr && packet->call != 0)

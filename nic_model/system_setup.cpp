@@ -163,9 +163,8 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
     s.receive_queues.emplace_back(node, c.recv_entries, id);
   }
   s.responders.emplace_back(domain(), recv_cq, queue);
-  NicContext& context = s.contexts.emplace_back();
+  s.contexts.emplace_back();
   s.network->add_queue_pair(id);
-  if (s.network->config().options.dcqcn.enabled) context.set_rate(s.network->port_rate(node));
   return id;
 }
 

@@ -26,6 +26,7 @@ constexpr std::array kPacketOptions = {
     PacketOption{"pfc.", "flows have no buffers"},
     PacketOption{"ecn.", "flows have no queues that could be marked"},
     PacketOption{"dcqcn.", "flows have no queues that could be marked"},
+    PacketOption{"congestion.", "flows have no queues and no answers to go by"},
     PacketOption{"loss", "flows lose nothing"},
     PacketOption{"order", "flows have no packets"},
     PacketOption{"variation", "flows share links evenly"},

@@ -116,8 +116,17 @@ topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, 
 }
 
 void apply_options(const Settings& settings, fabric::Options& options) {
-  for (const Option& option : fabric::fabric_options())
-    option.set(&options, settings.find(fmt::format("fabric.{}", option.key))->second.number);
+  fabric::Options mlx5;
+  mlx5.dcqcn = fabric::mlx5_dcqcn();
+  const auto setting = [&](std::string_view key) -> const Value& {
+    return settings.find(fmt::format("fabric.{}", key))->second;
+  };
+  for (const Option& option : fabric::fabric_options()) option.set(&options, setting(option.key).number);
+  if (options.dcqcn.profile != fabric::DcqcnProfile::mlx5) return;
+  for (const Option& option : fabric::fabric_options()) {
+    const bool open = option.key.starts_with("dcqcn.") && option.key != "dcqcn.enabled" && !setting(option.key).given;
+    if (open) option.set(&options, option.get(&mlx5));
+  }
 }
 
 /// What shows only once the parts meet: headroom that does not fit into the buffer, and the like.

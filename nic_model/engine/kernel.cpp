@@ -35,6 +35,15 @@ SystemConfig checked(const SystemConfig& config) {
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
     throw std::invalid_argument(std::string(error));
   }
+  const fabric::CongestionAlgorithm algorithm = config.network.options.algorithm();
+  if (needs_answers(algorithm) && config.profile.nic_ack_coalescing > 1) {
+    throw std::invalid_argument(
+        "congestion.algorithm hpcc, timely, swift and nscc need an answer a packet: nic.ack_coalescing 1, or 0 to have "
+        "it set");
+  }
+  if (needs_answers(algorithm) && config.profile.link_rate.value == 0) {
+    throw std::invalid_argument("congestion.algorithm hpcc, timely, swift and nscc need links with a rate");
+  }
   const Faults& faults = config.profile.faults;
   if (is_lossy(config) && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion))) {
     throw std::invalid_argument(
@@ -62,6 +71,10 @@ fabric::Config fabric_config(const SystemConfig& c) {
                      .gap = p.nic_packet_gap};
   network.planes = writes_overtake(p.nic_placement);
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
+  if (needs_telemetry(network.options.algorithm())) {
+    network.packet_max =
+        network.packet_max + sim::Bytes{fabric::kTelemetryBytes + fabric::kTelemetryHops * fabric::kTelemetryHopBytes};
+  }
   return network;
 }
 
@@ -98,6 +111,11 @@ Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c))
   slow_restarts_ = in_time && (restart == SlowRestart::on || (restart == SlowRestart::drop_tail && drops));
   windows_ = in_time && (lossy_timeout_.ps > 0 || slow_restarts_ || c.profile.nic_tx_window.count > 0 ||
                          c.profile.nic_slow_restart_idle.ps > 0);
+  const fabric::Options& options = c.network.options;
+  const bool unheard = needs_answers(options.algorithm()) && !in_time;
+  congestion_ = {unheard ? fabric::CongestionAlgorithm::none : options.algorithm(), options.dcqcn, options.congestion};
+  controls_ = needs_answers(congestion_.algorithm);
+  ack_every_ = controls_ ? 1 : c.profile.nic_ack_coalescing;
   if (has_paths(c)) reorder_tolerance_ = c.profile.nic_reorder_tolerance;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "fabric/congestion/congestion.hpp"
 #include "nic_model/config.hpp"
 #include "nic_model/counters.hpp"
 #include "nic_model/verbs.hpp"
@@ -85,6 +86,13 @@ class Kernel {
   [[nodiscard]] bool slow_restarts() const { return slow_restarts_; }
   /// Does a requester measure round trips, or count what is under way (requester/transmit_window.hpp)?
   [[nodiscard]] bool windows() const { return windows_; }
+  /// Congestion control, and whether it goes by answers: in runs in the order of time.
+  [[nodiscard]] const fabric::CongestionSettings& congestion() const { return congestion_; }
+  [[nodiscard]] bool controls() const { return controls_; }
+  /// May a requester have to wait for answers before it sends more?
+  [[nodiscard]] bool holds_back() const { return windows_ || controls_; }
+  /// Packets of a message for each ACK; 0: the last one asks for it.
+  [[nodiscard]] std::uint32_t ack_every() const { return ack_every_; }
 
   [[nodiscard]] sim::SimTime now() const { return now_; }
   /// An event is about to be handled.
@@ -136,6 +144,9 @@ class Kernel {
   sim::Duration lossy_timeout_{};
   bool slow_restarts_ = false;
   bool windows_ = false;
+  bool controls_ = false;
+  std::uint32_t ack_every_ = 0;
+  fabric::CongestionSettings congestion_{};
   bool bursts_ = false;
   std::uint32_t bursting_ = 0;
   sim::EventQueue events_;

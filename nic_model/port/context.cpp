@@ -186,14 +186,6 @@ fabric::Packet NicContext::pop_stalled(sim::Pool<StalledPacket>& all) {
   return taken.packet;
 }
 
-sim::SimTime NicContext::pace(sim::SimTime now, sim::Bytes wire, const fabric::DcqcnOptions& options) {
-  CongestionControl& c = congestion_.edit();
-  c.rate.on_bytes(now, wire, options);
-  // Requester and responder share the rate: each packet takes its turn behind those of both.
-  c.next = std::max(c.next, now) + sim::transmission_time(wire, c.rate.rate());
-  return c.next;
-}
-
 void NicContext::check(QpId id, sim::SimTime now) const {
   const Check check(now, "context", "queue pair", id);
   check.holds(stalled_first_ == kNone || stalled_last_ != kNone, "a list of packets has an end");

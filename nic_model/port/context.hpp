@@ -9,11 +9,11 @@
 // waits, and later packets of its queue pair behind it. Private to nic_model/.
 #pragma once
 
-#include "fabric/dcqcn.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
 #include "nic_model/engine/key_cache.hpp"
 #include "nic_model/engine/window.hpp"
+#include "nic_model/port/congestion.hpp"
 #include "sim/lazy.hpp"
 #include "sim/ring.hpp"
 
@@ -108,25 +108,18 @@ class NicContext {
   fabric::Packet pop_stalled(sim::Pool<StalledPacket>& all);
 
   // --- congestion control, when it is on -----------------------------------------------------------------------------
-  void set_rate(sim::BitsPerSecond line) { congestion_.edit().rate = fabric::Dcqcn(line); }
-  /// A packet of so many bytes is sent. When does its rate allow the next one, of its requests or its answers?
-  sim::SimTime pace(sim::SimTime now, sim::Bytes wire, const fabric::DcqcnOptions& options);
-  bool cnp_is_due(sim::SimTime now, sim::Duration interval) { return congestion_.edit().cnps.due(now, interval); }
-  void on_cnp(sim::SimTime now, const fabric::DcqcnOptions& options) { congestion_.edit().rate.on_cnp(now, options); }
+  [[nodiscard]] const CongestionControl& congestion() const { return *congestion_; }
+  [[nodiscard]] CongestionControl& edit_congestion() { return congestion_.edit(); }
+  /// A new connection begins.
+  void forget_congestion() {
+    if (!(*congestion_ == CongestionControl{})) congestion_.edit() = {};
+  }
 
   /// Throws sim::BrokenInvariant.
   void check(QpId id, sim::SimTime now) const;
   bool operator==(const NicContext&) const = default;
 
  private:
-  struct CongestionControl {
-    fabric::Dcqcn rate{};     // of what it sends
-    fabric::CnpPacer cnps{};  // for what it receives
-    sim::SimTime next{};      // when its rate allows the next packet
-
-    bool operator==(const CongestionControl&) const = default;
-  };
-
   bool waits_for_unit_ = false;
   std::uint32_t stalled_first_ = kNone;
   std::uint32_t stalled_last_ = kNone;

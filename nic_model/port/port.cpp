@@ -4,20 +4,13 @@
 
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/check.hpp"
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/receive_buffer.hpp"
 
 namespace loco::nic {
 
 namespace {
-/// When a queue pair may send its next packet, by its rate under congestion control. Only data counts, and only what
-/// passes the network.
-sim::SimTime paced(Engine& engine, const fabric::Packet& packet) {
-  const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
-  if (!options.enabled || packet.length == 0 || packet.source == packet.destination) return engine.now();
-  return engine.contexts[packet.source_qp].pace(engine.now(), {packet.wire}, options);
-}
-
 const fabric::PacketFormat& format_of(const Engine& engine) { return engine.network.config().packets; }
 
 /// Bytes on the wire. What may be placed before what precedes it must say where: out of order, every packet of a WRITE
@@ -66,6 +59,7 @@ sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& pa
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
   const HardwareProfile& p = engine.profile();
   packet.wire = wire_bytes(engine, packet);
+  if (engine.kernel.controls()) carry_feedback(engine, packet);
   engine.count(&Counters::packets_sent);
   packet.serial = static_cast<std::uint32_t>(engine.kernel.counters().packets_sent);
   engine.count(&Counters::wire_bytes_sent, packet.wire);
@@ -82,7 +76,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
       engine.network.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
   if (engine.lossy()) release_lost(engine);
   const sim::Duration lead = std::max(engine.buffer_time(following), buffered) - buffered;
-  return std::max({port - lead, pipeline, paced(engine, packet)});
+  const sim::SimTime sent = port + (pipeline - engine.now()) + way;  // its last bit
+  return std::max({port - lead, pipeline, paced(engine, packet, sent)});
 }
 
 void release_lost(Engine& engine) {
@@ -124,22 +119,5 @@ void Port::check(NodeId node, sim::SimTime now) const {
 }
 
 void port_resumed(Engine& engine, NodeId node) { engine.ports[node].wake_all(engine); }
-
-void answer_mark(Engine& engine, const fabric::Packet& packet) {
-  const fabric::DcqcnOptions& options = engine.network.config().options.dcqcn;
-  if (!options.enabled) return;
-  if (!engine.contexts[packet.destination_qp].cnp_is_due(engine.now(), options.cnp_interval)) return;
-  fabric::Packet cnp;
-  cnp.opcode = fabric::Opcode::cnp;
-  cnp.source = packet.destination;
-  cnp.destination = packet.source;
-  cnp.source_qp = packet.destination_qp;
-  cnp.destination_qp = packet.source_qp;
-  send_packet(engine, cnp);
-}
-
-void slow_down(Engine& engine, QpId qp) {
-  engine.contexts[qp].on_cnp(engine.now(), engine.network.config().options.dcqcn);
-}
 
 }  // namespace loco::nic

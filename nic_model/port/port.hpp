@@ -77,10 +77,6 @@ std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet);
 [[nodiscard]] sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet);
 /// Has this one try again to send.
 void wake(Engine& engine, const PortWaiter& waiter);
-/// Answers a packet that was marked on its way with a CNP, if congestion control is on and one is due.
-void answer_mark(Engine& engine, const fabric::Packet& packet);
-/// A CNP has come for a queue pair: it sends more slowly.
-void slow_down(Engine& engine, QpId qp);
 /// Gives back what the network has lost. Call after everything that may lose packets.
 void release_lost(Engine& engine);
 

@@ -296,7 +296,10 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
   const bool loose = engine.loose();
   const Psn una = una_;
-  if (engine.selective()) note_response(engine, packet);
+  if (engine.selective()) {
+    note_response(engine, packet);
+    tell_what_is_lost(engine, id);
+  }
   const Psn end = acknowledged_by(engine, packet);
   const Oldest oldest = loose ? acknowledge_loosely(qp, end) : acknowledge(engine, qp, end);
   if (oldest.implied_nak) {

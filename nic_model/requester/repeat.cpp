@@ -1,5 +1,6 @@
 // Requester: what selective repeat learns from packets that are sent and from their answers. Which PSNs are lost:
 // selective_repeat.hpp.
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/requester/requester.hpp"
 
 namespace loco::nic {
@@ -20,6 +21,13 @@ SelectiveRepeat::Answer answer_of(const Engine& engine, Op request) {
 
 void Requester::note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns) {
   selective_.edit().sent(packet.psn, psns, answer_of(engine, packet.opcode), engine.now());
+}
+
+/// Congestion control counts each loss once.
+void Requester::tell_what_is_lost(Engine& engine, QpId id) const {
+  if (!engine.kernel.controls()) return;
+  const sim::Ring<Psn>& lost = selective_->lost();
+  for (std::size_t i = 0; i < lost.size(); ++i) tell_lost(engine, id, lost[i]);
 }
 
 /// Before an answer is taken: what it says of others.

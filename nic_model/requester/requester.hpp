@@ -182,12 +182,15 @@ class Requester {
   void take_stale_operands(Engine& engine, NodeId node, SendEntry& e);
 
   // transmit.cpp
-  [[nodiscard]] bool may_transmit(const Engine& engine, const Connection& qp) const;
+  [[nodiscard]] bool may_transmit(const Engine& engine, QpId id) const;
+  [[nodiscard]] bool waits_for_answers(const Engine& engine, QpId id) const;
+  [[nodiscard]] bool may_repeat(const Engine& engine, QpId id) const;
   [[nodiscard]] std::uint32_t sent_ahead(const Engine& engine, const Connection& qp) const;
   [[nodiscard]] std::uint32_t window(const Engine& engine, const Connection& qp) const;
   [[nodiscard]] bool window_is_full(const Engine& engine, const Connection& qp) const;
   void ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet);
   [[nodiscard]] std::uint32_t following_payload(const Engine& engine, const Connection& qp, bool last) const;
+  [[nodiscard]] sim::SimTime may_send_from(const Engine& engine, QpId id) const;
   void announce_oldest(Engine& engine, QpId id) const;
   void schedule_transmit(Engine& engine, QpId id);
   void sent_last_packet(Engine& engine, QpId id, SendEntry& e);
@@ -196,6 +199,7 @@ class Requester {
   [[nodiscard]] bool repeats() const { return selective_->pending(); }
   void note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns);
   void note_response(Engine& engine, const fabric::Packet& packet);
+  void tell_what_is_lost(Engine& engine, QpId id) const;
   void forget_sent() {
     if (!(*selective_ == SelectiveRepeat{})) selective_.edit().clear();
   }

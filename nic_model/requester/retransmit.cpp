@@ -1,6 +1,7 @@
 // Requester: going back, timers, and when it gives up (IBTA volume 1, 9.7.5 and 9.7.6). Interface: requester.hpp.
 #include <algorithm>
 
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/ack_timers.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -15,6 +16,7 @@ constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   if (oldest == started_) return;
   forget_sent();
+  if (engine.kernel.controls()) tell_all_sent_again(engine, id, !rnr_wait_);
   if (engine.kernel.windows()) window_.edit().forget_sample();
   const std::uint32_t until = transmit_next_;  // behind it nothing has been sent
   for (std::uint32_t number = oldest; number != started_; ++number) {
@@ -51,6 +53,7 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
   if (engine.selective()) {
     cancel_timer(engine);
     selective_.edit().time_out(recovering_);  // again: what the peer has said does not hold any more
+    tell_what_is_lost(engine, id);
   }
   recovering_ = true;
   if (repeats()) return schedule_transmit(engine, id);
@@ -60,6 +63,7 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
 /// Adaptive retransmission counts the time, not the retries (qp_total_timeout of ROCE_ACCL).
 void Requester::retry_by_timer(Engine& engine, QpId id) {
   if (engine.kernel.slow_restarts()) window_.edit().restart();
+  if (engine.kernel.controls()) tell_timeout(engine, id);
   const sim::Duration first = engine.kernel.lossy_timeout();
   if (first.ps > 0) {
     const QpSettings& settings = engine.connections[id].settings();

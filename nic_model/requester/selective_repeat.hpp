@@ -58,6 +58,9 @@ class SelectiveRepeat {
   [[nodiscard]] fabric::Psn next() const { return repeats_.front(); }
   std::uint32_t take(std::uint32_t most);
 
+  /// What is to be sent again, oldest first.
+  [[nodiscard]] const sim::Ring<fabric::Psn>& lost() const { return repeats_; }
+
   void hash(Hasher& h) const;
   /// Is each PSN to be sent again known, and lost?
   [[nodiscard]] bool consistent() const;

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
@@ -29,6 +30,11 @@ std::uint32_t packet_bytes(const Engine& engine, const Connection& qp, const Sen
 /// Bytes of the next packet of a WRITE or SEND.
 std::uint32_t next_packet(const Engine& engine, const Connection& qp, const SendEntry& e) {
   return packet_bytes(engine, qp, e, e.sent);
+}
+
+/// Bytes of a packet besides its payload.
+std::uint32_t overhead(const Engine& engine) {
+  return static_cast<std::uint32_t>(engine.profile().link_overhead.count);
 }
 
 /// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
@@ -62,7 +68,6 @@ fabric::Opcode payload_opcode(const Connection& qp, const Wqe& wqe) {
 /// that place.
 void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset,
                  fabric::Packet& packet) {
-  const HardwareProfile& p = engine.profile();
   const auto index = static_cast<std::uint32_t>(offset / mtu_of(engine, qp, e.wqe.length));
   packet.opcode = payload_opcode(qp, e.wqe);
   packet.psn = e.psn + index;
@@ -74,7 +79,8 @@ void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
   packet.immediate = e.wqe.with_imm && packet.last;
   packet.a = e.wqe.imm;
-  const bool every = p.nic_ack_coalescing != 0 && (index + 1) % p.nic_ack_coalescing == 0;
+  const std::uint32_t asks = engine.kernel.ack_every();
+  const bool every = asks != 0 && (index + 1) % asks == 0;
   packet.ack_request = qp.type() == QpType::rc && (packet.last || every);
 }
 
@@ -110,10 +116,11 @@ std::uint32_t most_at_once(const SendEntry& e, Psn psn) {
 }  // namespace
 
 /// Is the next packet of the oldest unsent work request there?
-bool Requester::may_transmit(const Engine& engine, const Connection& qp) const {
+bool Requester::may_transmit(const Engine& engine, QpId id) const {
+  const Connection& qp = engine.connections[id];
   if (rnr_wait_ || transmit_next_ == started_) return false;
   const SendEntry& e = entry(transmit_next_);
-  if (e.status != Status::success || (engine.kernel.windows() && window_is_full(engine, qp))) return false;
+  if (e.status != Status::success || (engine.kernel.holds_back() && waits_for_answers(engine, id))) return false;
   if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(), qp, e.wqe);
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
 }
@@ -147,6 +154,22 @@ bool Requester::window_is_full(const Engine& engine, const Connection& qp) const
   return ahead > 0 && ahead + psns > window(engine, qp);
 }
 
+/// Is a window full: of packets, or that of congestion control?
+bool Requester::waits_for_answers(const Engine& engine, QpId id) const {
+  const Connection& qp = engine.connections[id];
+  if (engine.kernel.windows() && window_is_full(engine, qp)) return true;
+  const SendEntry& e = entry(transmit_next_);
+  if (!engine.kernel.controls() || !sends_payload(e.wqe.opcode) || qp.type() != QpType::rc) return false;
+  return !window_allows(engine, id, next_packet(engine, qp, e) + overhead(engine));
+}
+
+/// The same of what is sent again.
+bool Requester::may_repeat(const Engine& engine, QpId id) const {
+  if (!repeats() || rnr_wait_) return false;
+  const auto bytes = static_cast<std::uint32_t>(mtu_of(engine, engine.connections[id]));
+  return !engine.kernel.controls() || window_allows(engine, id, bytes + overhead(engine));
+}
+
 /// Nobody would answer a window full of packets of which none is a message's last one: one in a quarter of it asks.
 void Requester::ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet) {
   if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile().nic_slow_restart_idle);
@@ -175,24 +198,29 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
   announce_message(engine, packet, there_before(engine, e.ready, e.wqe.local, first, e.payload_read));
 }
 
+/// By the port, and by the rate of a congestion control that goes by answers.
+sim::SimTime Requester::may_send_from(const Engine& engine, QpId id) const {
+  return engine.kernel.controls() ? std::max(transmit_free_, paced_until(engine, id)) : transmit_free_;
+}
+
 /// Sees to it that the next packet is sent, if it can be.
 void Requester::schedule_transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   if (transmit_event_) return;
-  if (repeats() && !rnr_wait_) {
+  if (may_repeat(engine, id)) {
     transmit_event_ = true;
-    engine.schedule(kEventTransmit, id, 0, transmit_free_);
+    engine.schedule(kEventTransmit, id, 0, may_send_from(engine, id));
     return;
   }
   settle_payload(engine, id);
-  if (!may_transmit(engine, qp)) return announce_oldest(engine, id);
+  if (!may_transmit(engine, id)) return announce_oldest(engine, id);
   transmit_event_ = true;
   const SendEntry& e = entry(transmit_next_);
   sim::SimTime there = e.ready;
   if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data) {
     there = there_before(engine, there, e.wqe.local, e.sent + next_packet(engine, qp, e), e.payload_read);
   }
-  engine.schedule(kEventTransmit, id, 0, std::max(there, transmit_free_));
+  engine.schedule(kEventTransmit, id, 0, std::max(there, may_send_from(engine, id)));
 }
 
 /// Payload bytes at most of the packet behind the one that is about to leave; a work request that is not there yet may
@@ -255,9 +283,10 @@ void Requester::transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   if (wait_for_port(engine, id, false)) return port_is_closed(engine, id);
   transmit_event_ = false;
-  if (repeats() && !rnr_wait_) return repeat(engine, id);
+  if (engine.kernel.controls() && engine.now() < may_send_from(engine, id)) return schedule_transmit(engine, id);
+  if (may_repeat(engine, id)) return repeat(engine, id);
   settle_payload(engine, id);
-  if (!may_transmit(engine, qp)) return;
+  if (!may_transmit(engine, id)) return;
   SendEntry& e = edit(transmit_next_);
   if (gathers(e.wqe) && !has_operands(e)) {
     take_stale_operands(engine, qp.node(), e);

@@ -6,6 +6,7 @@
 #include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/connection/receive_queue.hpp"
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/context.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/responder.hpp"
 
@@ -39,6 +40,7 @@ void reset(Engine& engine, QpId id) {
   Responder& rs = engine.responders[id];
   rq.reset(engine, id);
   rs.reset(engine, id);
+  if (engine.kernel.controls()) engine.contexts[id].forget_congestion();
   // IBTA volume 1, 10.2.4.4: what a RESET leaves of its CQEs is up to the consumer; libraries such as libmlx5 clean the
   // queue. Those on their way are lost as well.
   for (const CqId cq : {rq.cq(), rs.cq()}) engine.cqs[cq].forget(id);

@@ -1,7 +1,7 @@
 // Drop-tail thresholds, ECN marks, and DCQCN: the state machine by hand, and what it does to an incast.
 #include <cmath>
 
-#include "fabric/dcqcn.hpp"
+#include "fabric/congestion/dcqcn.hpp"
 #include "fabric/report.hpp"
 #include "tests/catch.hpp"
 #include "traffic.hpp"

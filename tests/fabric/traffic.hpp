@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/dcqcn.hpp"
+#include "fabric/congestion/dcqcn.hpp"
 #include "fabric/packet_network.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/time.hpp"

@@ -79,6 +79,19 @@ void draw_options(Random& random, fabric::Options& o) {
   o.reroute_delay = 20_us;
 }
 
+/// Of a stream of its own: one of those that go by answers, or what is there already.
+void draw_congestion_control(Random& random, nic::SystemConfig& c) {
+  using fabric::CongestionAlgorithm;
+  fabric::Options& o = c.network.options;
+  if (one_in(random, 2)) return;
+  o.congestion.algorithm = pick(random, {CongestionAlgorithm::hpcc, CongestionAlgorithm::timely,
+                                         CongestionAlgorithm::swift, CongestionAlgorithm::nscc});
+  o.dcqcn.enabled = false;
+  if (o.congestion.algorithm == CongestionAlgorithm::nscc) o.ecn = true;
+  if (one_in(random, 3)) o.congestion.base_rtt = 12_us;
+  c.profile.nic_ack_coalescing = static_cast<std::uint32_t>(below(random, 2));
+}
+
 void draw_failures(Random& random, fabric::Config& network) {
   const auto cables = fabric::topology::build(network.shape).cables();
   for (std::uint64_t n = one_in(random, 2) ? 1 + below(random, 3) : 0; n > 0; --n) {
@@ -284,6 +297,7 @@ class Traffic {
     out.timeouts = c.timeouts;
     out.pauses = fabric::totals(network).pauses;
     const std::uint64_t inside = network.packets_inside();
+    if (network.telemetry_inside() != 0 && inside == 0) wrong_ = "telemetry is kept of packets that are gone";
     if (inside != 0 && !out.deadlock) wrong_ = "packets are left in the network";
     if (c.packets_sent != network.packets_delivered() + lost + inside) {
       wrong_ = fmt::format("{} packets sent, {} delivered, {} lost, {} inside", c.packets_sent,
@@ -311,6 +325,7 @@ class Traffic {
 
 nic::SystemConfig random_network(std::uint64_t seed) {
   Random random(seed);
+  Random controls(~seed);
   for (int draft = 0; draft < 100; ++draft) {
     nic::SystemConfig c;
     c.profile = random_profile(random);
@@ -321,6 +336,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
     c.timed = c.timers = one_in(random, 2);
     draw_options(random, c.network.options);
     draw_failures(random, c.network);
+    draw_congestion_control(controls, c);
     try {
       const nic::System probe(c);
       return c;

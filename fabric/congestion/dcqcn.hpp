@@ -3,12 +3,13 @@
 //
 // Timers are not events: the rate between two packets has no effect, so they are caught up with when the rate is asked
 // for, in the order in which they were due. Times that are given may therefore not run backwards.
-// A flow starts at the line rate; alpha and the rates are integers (alpha in units of 2^-30). Values.
+// A flow starts at the line rate; alpha and the rates are integers (alpha in units of 2^-30). Values. What mlx5's
+// firmware does besides, and with which numbers: mlx5_dcqcn(), docs/congestion.md.
 #pragma once
 
 #include <cstdint>
 
-#include "fabric/options.hpp"
+#include "fabric/congestion/options.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
@@ -16,7 +17,7 @@ namespace loco::fabric {
 class Dcqcn {
  public:
   Dcqcn() = default;
-  explicit Dcqcn(sim::BitsPerSecond line) : line_(line), target_(line), rate_(line) {}
+  explicit Dcqcn(sim::BitsPerSecond line, const DcqcnOptions& options = {});
 
   /// A CNP has come: cuts the rate.
   void on_cnp(sim::SimTime now, const DcqcnOptions& options);
@@ -36,6 +37,11 @@ class Dcqcn {
  private:
   [[nodiscard]] bool limited() const { return rate_ < line_; }
   void increase(const DcqcnOptions& options);
+  void cut(const DcqcnOptions& options);
+  /// The part of alpha's distance that one step covers.
+  [[nodiscard]] static std::uint32_t gained(std::uint32_t distance, const DcqcnOptions& options) {
+    return static_cast<std::uint32_t>(std::uint64_t{distance} * options.g / options.g_inverse);
+  }
 
   sim::BitsPerSecond line_{};
   sim::BitsPerSecond target_{};  // R_T
@@ -46,6 +52,8 @@ class Dcqcn {
   std::uint64_t bytes_ = 0;    // since the last increase by volume
   sim::SimTime alpha_due_{};
   sim::SimTime rate_due_{};
+  sim::SimTime cut_at_{};
+  bool has_cut_ = false;
 };
 
 /// When a receiver may send the next CNP of a flow.

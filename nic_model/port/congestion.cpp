@@ -1,0 +1,205 @@
+#include "nic_model/port/congestion.hpp"
+
+#include <algorithm>
+
+#include "nic_model/connection/connection.hpp"
+#include "nic_model/port/context.hpp"
+#include "nic_model/port/port.hpp"
+
+namespace loco::nic {
+
+namespace {
+using fabric::CongestionAlgorithm;
+using fabric::Psn;
+using Op = fabric::Opcode;
+
+/// Data that a requester sends, and that is answered.
+bool is_answered_data(const Engine& engine, const fabric::Packet& packet) {
+  return (packet.opcode == Op::write || packet.opcode == Op::send) && packet.length > 0 &&
+         packet.source != packet.destination && engine.connections[packet.source_qp].type() == QpType::rc;
+}
+
+/// With selective repeat a NAK says what has come.
+bool answers_data(const Engine& engine, const fabric::Packet& packet) {
+  const bool nak = packet.opcode == Op::nak && packet.nak == fabric::NakCode::psn_sequence_error && engine.selective();
+  return (packet.opcode == Op::ack || nak) && packet.source != packet.destination;
+}
+
+/// T: from the first bit of a packet on the first link until its answer has been taken.
+sim::Duration round_trip(const Engine& engine, NodeId from, NodeId to, std::uint32_t wire) {
+  const HardwareProfile& p = engine.profile();
+  const auto answer = static_cast<std::uint32_t>(p.link_overhead.count) + fabric::kAethBytes;
+  return engine.network.way(from, to, wire).time + p.nic_transmit + engine.network.way(to, from, answer).time;
+}
+
+/// The longest of all from this host.
+sim::Duration longest_round_trip(const Engine& engine, NodeId from, std::uint32_t wire) {
+  sim::Duration most{};
+  const std::uint32_t hosts = engine.network.config().nodes;
+  for (NodeId to = 0; to < hosts; ++to) {
+    if (to != from) most = std::max(most, round_trip(engine, from, to, wire));
+  }
+  return most;
+}
+
+fabric::CongestionPath path_of(const Engine& engine, NodeId from, NodeId to) {
+  const HardwareProfile& p = engine.profile();
+  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  const auto wire = static_cast<std::uint32_t>(p.link_mtu.count + p.link_overhead.count);
+  fabric::CongestionPath path{.line = engine.network.port_rate(from), .packet = {wire}, .segment = p.link_mtu};
+  if (!needs_answers(settings.algorithm)) return path;
+  path.switches = engine.network.way(from, to, wire).switches;
+  path.base_rtt = settings.others.base_rtt;
+  if (path.base_rtt.ps == 0) {
+    const bool longest = settings.algorithm == CongestionAlgorithm::hpcc;
+    path.base_rtt = longest ? longest_round_trip(engine, from, wire) : round_trip(engine, from, to, wire);
+  }
+  return path;
+}
+
+CongestionControl& control_of(Engine& engine, QpId id, NodeId to) {
+  CongestionControl& c = engine.contexts[id].edit_congestion();
+  if (!c.control.begun()) {
+    c.control = fabric::Congestion(engine.kernel.congestion(), path_of(engine, engine.connections[id].node(), to));
+  }
+  return c;
+}
+
+/// What the network said of the packets that are answered with this PSN; the newest counts, and a mark of any.
+void echo(CongestionControl& c, fabric::Packet& answer, Engine& engine) {
+  const Psn psn = answer.opcode == Op::ack ? answer.psn : Psn(static_cast<std::uint32_t>(answer.a));
+  bool found = false;
+  fabric::Telemetry telemetry;
+  while (!c.seen.empty() && c.seen.front().psn.distance(psn) <= 0) {
+    answer.marked = answer.marked || c.seen.front().marked;
+    telemetry = c.seen.front().telemetry;
+    found = true;
+    c.seen.pop_front();
+  }
+  if (!found || telemetry.hops == 0 || answer.opcode != Op::ack) return;
+  answer.wire += telemetry.wire();
+  answer.b = engine.network.keep_telemetry(telemetry);
+}
+
+/// Room for what is kept of packets that nobody answers.
+constexpr std::size_t kSeenMax = 4'096;
+}  // namespace
+
+void carry_feedback(Engine& engine, fabric::Packet& packet) {
+  const CongestionAlgorithm algorithm = engine.kernel.congestion().algorithm;
+  if (answers_data(engine, packet)) return echo(engine.contexts[packet.source_qp].edit_congestion(), packet, engine);
+  if (!needs_telemetry(algorithm) || !is_answered_data(engine, packet)) return;
+  packet.b = engine.network.keep_telemetry({});
+  packet.wire += fabric::kTelemetryBytes;
+}
+
+sim::SimTime paced(Engine& engine, const fabric::Packet& packet, sim::SimTime at) {
+  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  const sim::SimTime now = engine.now();
+  // Only data counts, and only what passes the network.
+  if (settings.algorithm == CongestionAlgorithm::none || packet.length == 0 || packet.source == packet.destination) {
+    return now;
+  }
+  const bool by_answers = needs_answers(settings.algorithm);
+  if (by_answers && !is_answered_data(engine, packet)) return now;
+  CongestionControl& c = control_of(engine, packet.source_qp, packet.destination);
+  if (by_answers) {
+    c.flight.sent(packet.psn, packet.wire,
+                  at - sim::transmission_time({packet.wire}, engine.network.port_rate(packet.source)));
+  }
+  c.control.on_sent(now, {packet.wire}, settings);
+  if (by_answers) {  // its rate may change until the next packet: paced_until()
+    c.next = now;
+    c.last = packet.wire;
+    return now;
+  }
+  // Each packet takes its turn behind those before it.
+  c.next = std::max(c.next, now) + sim::transmission_time({packet.wire}, c.control.rate());
+  return c.next;
+}
+
+sim::SimTime paced_until(const Engine& engine, QpId id) {
+  const CongestionControl& c = engine.contexts[id].congestion();
+  const sim::BitsPerSecond rate = c.control.rate();
+  return rate.value == 0 ? sim::SimTime{} : c.next + sim::transmission_time({c.last}, rate);
+}
+
+void take_feedback(Engine& engine, const fabric::Packet& packet) {
+  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  fabric::Telemetry telemetry;
+  const bool carries = needs_telemetry(settings.algorithm) && packet.b != 0 &&
+                       (packet.opcode == Op::ack || is_answered_data(engine, packet));
+  if (carries) telemetry = engine.network.take_telemetry(static_cast<std::uint32_t>(packet.b));
+  if (is_answered_data(engine, packet)) {
+    if (!carries && !needs_marks(settings.algorithm)) return;
+    CongestionControl& c = engine.contexts[packet.destination_qp].edit_congestion();
+    if (c.seen.size() == kSeenMax) c.seen.pop_front();
+    c.seen.push_back({packet.psn, packet.marked, telemetry});
+    return;
+  }
+  const QpId id = packet.destination_qp;
+  if (!answers_data(engine, packet) || packet.source_qp != engine.connections[id].peer()) return;
+  CongestionControl& c = control_of(engine, id, packet.source);
+  const bool ack = packet.opcode == Op::ack;
+  const Psn psn = ack ? packet.psn : Psn(static_cast<std::uint32_t>(packet.a));
+  Flight::Answered answered = ack ? c.flight.answered_up_to(psn, engine.now()) : c.flight.answered(psn, engine.now());
+  if (!ack) {  // everything in front of what is expected has come, too
+    const Flight::Answered before = c.flight.answered_up_to(packet.psn + Psn::kMask, engine.now());
+    answered.bytes += before.bytes;
+    answered.packets += before.packets;
+  }
+  if (answered.packets == 0) return;
+  c.control.on_ack(engine.now(),
+                   {.rtt = answered.rtt,
+                    .acknowledged = {answered.bytes},
+                    .in_flight = {c.flight.bytes()},
+                    .packets = answered.packets,
+                    .psn = psn,
+                    .next = c.flight.next(),
+                    .marked = packet.marked,
+                    .telemetry = carries ? &telemetry : nullptr},
+                   settings);
+}
+
+bool window_allows(const Engine& engine, QpId id, std::uint32_t wire) {
+  const CongestionControl& c = engine.contexts[id].congestion();
+  return c.control.may_send(c.flight.bytes(), wire);
+}
+
+void tell_timeout(Engine& engine, QpId id) {
+  CongestionControl& c = engine.contexts[id].edit_congestion();
+  c.control.on_timeout(engine.now(), engine.kernel.congestion());
+}
+
+void tell_lost(Engine& engine, QpId id, Psn psn) {
+  CongestionControl& c = engine.contexts[id].edit_congestion();
+  const std::uint64_t lost = c.flight.lose(psn);
+  if (lost != 0) c.control.on_loss(engine.now(), {lost}, {c.flight.bytes()}, engine.kernel.congestion());
+}
+
+void tell_all_sent_again(Engine& engine, QpId id, bool lost) {
+  CongestionControl& c = engine.contexts[id].edit_congestion();
+  const std::uint64_t bytes = c.flight.lose_all();
+  if (lost && bytes != 0) c.control.on_loss(engine.now(), {bytes}, {}, engine.kernel.congestion());
+}
+
+void answer_mark(Engine& engine, const fabric::Packet& packet) {
+  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  if (settings.algorithm != CongestionAlgorithm::dcqcn) return;
+  CongestionControl& c = engine.contexts[packet.destination_qp].edit_congestion();
+  if (!c.cnps.due(engine.now(), settings.dcqcn.cnp_interval)) return;
+  fabric::Packet cnp;
+  cnp.opcode = Op::cnp;
+  cnp.source = packet.destination;
+  cnp.destination = packet.source;
+  cnp.source_qp = packet.destination_qp;
+  cnp.destination_qp = packet.source_qp;
+  send_packet(engine, cnp);
+}
+
+void slow_down(Engine& engine, QpId qp) {
+  CongestionControl& c = control_of(engine, qp, engine.connections[qp].peer_node());
+  c.control.on_cnp(engine.now(), engine.kernel.congestion());
+}
+
+}  // namespace loco::nic
