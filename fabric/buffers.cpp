@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "fabric/packet_network.hpp"
+#include "fabric/tap.hpp"
 
 namespace loco::fabric {
 
@@ -113,6 +114,7 @@ void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topolo
   const sim::Duration time{info(carrier).time(kPauseBytes)};
   lane.free = std::max(lane.free, now) + time;
   lane.counters.busy += time;
+  if (config_.tap != nullptr) config_.tap->on_pause(carrier, lane.free - time, stop);
   lane.pauses.push_back({lane.free + wiring_->graph.link(carrier).spec.delay, stop});
   if (stop) ++lane_of(link).counters.pauses;
   if (lane.pauses.size() > 1) return;

@@ -14,6 +14,8 @@
 
 namespace loco::fabric {
 
+class LinkTap;
+
 enum class Model : std::uint8_t {
   packet,  ///< every packet passes link after link (packet_network.hpp)
   flow,    ///< messages share links max-min fairly (flow_network.hpp)
@@ -47,7 +49,8 @@ struct Config {
   /// NICs place packets as they come: where routing is spray or adaptive, a queue pair's packets go to whichever port
   /// of its host is free first, so that k planes carry k times the rate of one.
   bool planes = false;
-  FlowOptions flow{};  ///< for Model::flow
+  FlowOptions flow{};      ///< for Model::flow
+  LinkTap* tap = nullptr;  ///< sees what links carry (tap.hpp); outlives the network
 
   bool operator==(const Config&) const = default;
   /// Empty when consistent, else what is wrong. The constructor finds what depends on the graph.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/tap.hpp"
 #include "fabric/variation.hpp"
 #include "sim/prefetch.hpp"
 
@@ -248,6 +249,7 @@ void PacketNetwork::advance_queue(sim::EventQueue& events, topology::LinkId id, 
     if (link.watched) {
       if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
       if (writes_) report(lane, link, start, entry);
+      if (config_.tap != nullptr) config_.tap->on_packet(id, start, packets_[entry.packet]);
     }
     lane.queued -= entry.bytes;
     ++lane.started;

@@ -46,7 +46,8 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
     info.delay_ps += c.delivery_latency.ps - info.jitter_ps;
   }
   info.varies = info.to_switch ? c.varies() : info.jitter_ps != 0;
-  info.watched = info.varies || (!graph.is_host(link.from) && needs_telemetry(c.options.algorithm()));
+  info.watched =
+      info.varies || c.tap != nullptr || (!graph.is_host(link.from) && needs_telemetry(c.options.algorithm()));
   info.headers_ps = info.time(kCutThroughBytes);
   info.loss = c.options.loss;
   const bool chosen = info.to_switch && c.options.pfc_headroom.count != 0;

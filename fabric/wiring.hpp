@@ -42,7 +42,7 @@ struct alignas(64) LinkInfo {
   bool to_switch = false;
   bool varies = false;       ///< its far end takes packets sooner or later (variation.hpp)
   bool cut_through = false;  ///< the far end goes on once the headers are in
-  bool watched = false;      ///< `varies`, or a switch's port that writes telemetry into packets
+  bool watched = false;      ///< `varies`, or who sends writes telemetry into packets, or is seen
 
   bool operator==(const LinkInfo&) const = default;
 

@@ -168,6 +168,8 @@ class System {
   [[nodiscard]] std::vector<Usage> usage(sim::Duration window, std::size_t most) const;
   /// Only to look at: links' counters, queues.
   [[nodiscard]] const fabric::Network& network() const;
+  /// What a packet that is on its way carries: packet.length bytes; none without payload.
+  [[nodiscard]] std::span<const std::byte> payload(const fabric::Packet& packet) const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
   [[nodiscard]] NodeId qp_node(QpId qp) const;
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;

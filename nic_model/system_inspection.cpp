@@ -15,6 +15,11 @@ const Counters& System::counters() const {
   return state_->kernel.counters();
 }
 const fabric::Network& System::network() const { return *state_->network; }
+
+std::span<const std::byte> System::payload(const fabric::Packet& packet) const {
+  if (packet.buffer == fabric::kNoBuffer || packet.length == 0) return {};
+  return {state_->payloads.data(packet.buffer) + packet.offset, packet.length};
+}
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
 NodeId System::qp_node(QpId qp) const { return state_->connections.at(qp).node(); }
 ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }

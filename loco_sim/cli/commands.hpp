@@ -28,6 +28,7 @@ struct RunArguments {
   std::optional<std::uint64_t> seed;
   std::vector<std::string> set;  ///< key=value
   std::string trace;             ///< file, or empty
+  std::string pcap;              ///< run: file, or empty
   std::string flows;             ///< run: file, or empty
   std::optional<std::string> check;
   bool json = false;

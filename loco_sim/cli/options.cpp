@@ -32,6 +32,8 @@ void add_run(CLI::App& app, RunArguments& a, Chosen& chosen) {
   CLI::App* run = app.add_subcommand("run", "Run a scenario and check it");
   add_scenario_options(*run, a);
   run->add_option("--trace", a.trace, "Write the trace to this file")->type_name("FILE");
+  run->add_option("--pcap", a.pcap, "Write the packets of all links to this file, for Wireshark and tshark")
+      ->type_name("FILE.pcapng");
   run->add_option("--flows", a.flows, "Write what became of each flow to this file, as CSV")->type_name("FILE.csv");
   run->add_option("--check", a.check, "Models to check, e.g. rdmawait,sv,bal; \"\" for none")->type_name("MODELS");
   run->add_flag("--why", a.why, "What the median operation of each kind went into, stage by stage");

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> kWritten = {"--trace", "--out", "--dot", "--page", "--certificate"};
+constexpr std::array<std::string_view, 6> kWritten = {"--trace", "--pcap", "--out", "--dot", "--page", "--certificate"};
 constexpr std::array<std::string_view, 6> kRead = {"--hardware",   "--rows",   "--replay-on",
                                                    "--predicates", "--replay", "--check-certificate"};
 constexpr std::array<std::string_view, 2> kProfiles = {"--hardware", "--replay-on"};

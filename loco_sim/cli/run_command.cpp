@@ -27,12 +27,12 @@ namespace loco::cli {
 namespace {
 
 /// As a YAML text: in it, some characters beyond ASCII end a line.
-std::string quoted_path(const std::string& path) {
+std::string quoted_path(const std::string& option, const std::string& path) {
   try {
     return text::shown(text::json_text(path));
   } catch (const nlohmann::json::exception&) {
     throw UsageError(
-        fmt::format("--trace {}: expected a file name in UTF-8, found other bytes", text::printable(path)));
+        fmt::format("{} {}: expected a file name in UTF-8, found other bytes", option, text::printable(path)));
   }
 }
 
@@ -46,7 +46,12 @@ scenario::Scenario load(const RunArguments& arguments) {
     overrides.push_back({"check", fmt::format("[{}]", *arguments.check), fmt::format("--check {}", *arguments.check)});
   }
   if (!arguments.trace.empty()) {
-    overrides.push_back({"trace.path", quoted_path(arguments.trace), fmt::format("--trace {}", arguments.trace)});
+    overrides.push_back(
+        {"trace.path", quoted_path("--trace", arguments.trace), fmt::format("--trace {}", arguments.trace)});
+  }
+  if (!arguments.pcap.empty()) {
+    overrides.push_back(
+        {"capture.path", quoted_path("--pcap", arguments.pcap), fmt::format("--pcap {}", arguments.pcap)});
   }
   if (arguments.why) overrides.push_back({"trace.level", "packets", "--why"});
   return scenario::load_scenario(arguments.scenario, overrides);
@@ -160,6 +165,15 @@ std::string write_trace(const std::string& path, const trace::Trace& trace) {
   return {};
 }
 
+/// A file that a key of the scenario names can be written, and is none that is read.
+void require_writable(const scenario::Scenario& scenario, const std::string& path, const std::string& key) {
+  if (path.empty()) return;
+  const text::Place& said = scenario.settings.at(key).place;
+  require_place_of(path, said, key);
+  require_apart(path, said, key, {{"scenario", scenario.file}});
+  require_apart(path, said, key, scenario.inputs);
+}
+
 void require_flows(const scenario::Scenario& scenario, const std::string& path) {
   if (path.empty()) return;
   if (scenario.workload != "flows")
@@ -191,7 +205,7 @@ std::string write_flows(const scenario::Scenario& scenario, const std::string& p
 /// results have it.
 RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool keep_trace) {
   try {
-    return run(scenario, {.interrupted = {}, .keep_trace = keep_trace});
+    return run(scenario, {.interrupted = {}, .keep_trace = keep_trace, .capture = true});
   } catch (const RunError& error) {
     if (error.trace()) say(write_trace(scenario.trace_path, *error.trace()));
     if (const auto& verdict = error.verdict(); verdict && !verdict->consistent()) {
@@ -226,8 +240,9 @@ int validate_programs(const RunArguments& arguments) {
 
 int run_command(const RunArguments& arguments) {
   if (runs_programs(arguments.scenario)) {
-    if (!arguments.trace.empty() || arguments.check || arguments.why)
-      throw UsageError("loco-sim run: --trace, --check, --why: expected none, since programs are no LOCO programs");
+    if (!arguments.trace.empty() || !arguments.pcap.empty() || arguments.check || arguments.why)
+      throw UsageError(
+          "loco-sim run: --trace, --pcap, --check, --why: expected none, since programs are no LOCO programs");
     ExecArguments programs;
     programs.scenario = arguments.scenario;
     programs.seed = arguments.seed;
@@ -237,12 +252,8 @@ int run_command(const RunArguments& arguments) {
     return exec_command(programs);
   }
   const scenario::Scenario scenario = load(arguments);
-  if (!scenario.trace_path.empty()) {
-    const text::Place& said = scenario.settings.at("trace.path").place;
-    require_place_of(scenario.trace_path, said, "trace.path");
-    require_apart(scenario.trace_path, said, "trace.path", {{"scenario", scenario.file}});
-    require_apart(scenario.trace_path, said, "trace.path", scenario.inputs);
-  }
+  require_writable(scenario, scenario.trace_path, "trace.path");
+  require_writable(scenario, scenario.capture.path, "capture.path");
   require_flows(scenario, arguments.flows);
   const auto start = std::chrono::steady_clock::now();
   const RunResult result = run_or_keep_trace(scenario, arguments.json, arguments.why);

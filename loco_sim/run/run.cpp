@@ -1,4 +1,5 @@
 #include "loco_sim/run/run.hpp"
+#include "loco_sim/run/capture.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -176,14 +177,18 @@ void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config,
 
 RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
   sim::Budget budget = budget_of(scenario, options.interrupted);
-  const ClusterConfig config = cluster_config(scenario, options, budget);
+  ClusterConfig config = cluster_config(scenario, options, budget);
   workloads::Results measured;
   try {
     require_memory(scenario, config);
   } catch (const sim::LimitReached& error) {
     throw RunError(told(scenario, error));
   }
+  std::optional<Capture> capture;
+  if (options.capture && !scenario.capture.path.empty()) config.network.tap = &capture.emplace(scenario.capture);
   SimulatedCluster cluster(config);
+  if (capture) capture->watch(cluster.system());
+  config.network.tap = nullptr;  // of runs beside it
   try {
     measured =
         workloads::run(*workloads::find(scenario.workload), scenario.parameters, cluster, scenario.library_faults);
@@ -212,6 +217,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   add_network_counters(cluster.system().network(), result.workload_counters);
   result.pause_cycle = cluster.pause_cycle();
   fill_series(cluster, result);
+  if (capture) capture->finish();
   result.trace = recorded(scenario, cluster);
   check_finished(scenario, budget, result);
   fill_flows(scenario, config, result);

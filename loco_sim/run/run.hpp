@@ -96,6 +96,9 @@ struct RunOptions {
   std::function<bool()> interrupted;
   /// Keep the trace in the result even when the scenario neither writes nor checks one.
   bool keep_trace = false;
+  /// Write the scenario's capture (capture.path). That a file cannot be written is a std::system_error, before the run
+  /// or at its end.
+  bool capture = false;
 };
 
 /// What a run that begins now may take.

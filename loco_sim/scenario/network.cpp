@@ -287,6 +287,7 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
     apply_options(settings, out.network.options);
     refuse_idle_options(settings, out);
     out.network.seed = out.seed;
+    read_capture(root, settings, graph, out);
     if (const yaml::Node* failures = yaml::find_at(root, "fabric.failures"); failures != nullptr) {
       read_failures(*failures, graph, out);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fabric/topology/topology.hpp"
+#include "loco_sim/scenario/settings.hpp"
 #include "yaml/node.hpp"
 
 namespace loco::scenario {
@@ -20,5 +21,11 @@ namespace loco::scenario {
 /// A vertex by its name: `h0`, `s3`.
 [[nodiscard]] fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& path, std::uint32_t hosts,
                                                 std::uint32_t switches);
+
+struct Scenario;
+
+/// `capture`, whose links are those of this network. Called when hardware, schedule and network are known.
+void read_capture(const yaml::Node& root, const Settings& settings, const fabric::topology::Topology& graph,
+                  Scenario& out);
 
 }  // namespace loco::scenario

@@ -33,6 +33,14 @@ struct InputFile {
   std::string file;
 };
 
+/// A run's packets as a file for Wireshark (loco_sim/run/capture.hpp).
+struct CaptureOptions {
+  std::string path;                ///< empty: no file
+  std::vector<std::string> links;  ///< `s0-h1`, a direction each; empty: all
+  std::uint32_t payload = 64;      ///< bytes of it that are kept
+  bool nanoseconds = false;        ///< times in nanoseconds; else picoseconds
+};
+
 struct Scenario {
   std::string file;
   std::vector<InputFile> inputs;  ///< all others that it was read from: profiles, a platform
@@ -54,6 +62,7 @@ struct Scenario {
   bool trace_activities = false;      ///< packets, TLPs, ...
   sim::Duration series_interval{};    ///< zero: none
   std::string trace_path;             ///< empty: no file
+  CaptureOptions capture;
   std::vector<trace::Library> check;  ///< ascending, no duplicates
   bool check_tower = false;           ///< also what each library promises against the level below
   std::vector<std::string> faults;    ///< all that are switched on

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kModels = {"packet", "flow"};
 constexpr std::array<std::string_view, 3> kSchedules = {"timed", "random", "adversarial"};
+constexpr std::array<std::string_view, 2> kResolutions = {"ps", "ns"};
 constexpr std::array<std::string_view, 3> kLevels = {"none", "subevents", "packets"};
 constexpr std::array<std::string_view, 8> kChecks = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore", "tower"};
 
@@ -157,6 +158,26 @@ std::span<const Option> checking_options() {
        .most = 4096,
        .doc = "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file.",
        .file = true},
+      {.key = "capture.path",
+       .least = 1,
+       .most = 4096,
+       .doc =
+           "The file that `loco-sim run` writes the packets of all links to, as pcapng: Wireshark and tshark read it. "
+           "None when left out; Python's `run()` writes no file.",
+       .file = true},
+      {.key = "capture.links",
+       .type = Type::list,
+       .doc = "The links that are captured, a direction each: [s0-h1, h1-s0]; all when left out."},
+      {.key = "capture.payload",
+       .type = Type::size,
+       .fallback = 64,
+       .most = 1 << 20,
+       .doc = "Bytes of a packet's payload that are captured; its length on the link is said all the same."},
+      {.key = "capture.resolution",
+       .type = Type::choice,
+       .fallback = "ps",
+       .choices = kResolutions,
+       .doc = "Unit of the times in a capture."},
       {.key = "series.interval",
        .type = Type::duration,
        .least = 1'000,
