@@ -81,6 +81,10 @@ constexpr auto kOptions = std::to_array<Option>({
                                 .doc = "probability of a mark just below kmax, in thousandths."}),
     member<&Options::dcqcn, &DcqcnOptions::enabled>(
         {.key = "dcqcn.enabled", .doc = "NICs answer marks with CNPs and control their rates by them."}),
+    member<&Options::dcqcn, &DcqcnOptions::profile>(
+        {.key = "dcqcn.profile",
+         .choices = kDcqcnProfileNames,
+         .doc = "whose parameters DCQCN has where none are given: the paper's, or those of mlx5's firmware."}),
     member<&Options::dcqcn, &DcqcnOptions::g_inverse>({.key = "dcqcn.g_inverse",
                                                        .least = 2,
                                                        .most = 65'536,
@@ -109,10 +113,6 @@ constexpr auto kOptions = std::to_array<Option>({
          .least = 0,
          .most = kSecond,
          .doc = "a receiver sends a flow at most one CNP in this time."}),
-    member<&Options::dcqcn, &DcqcnOptions::profile>(
-        {.key = "dcqcn.profile",
-         .choices = kDcqcnProfileNames,
-         .doc = "whose parameters DCQCN has where none are given: the paper's, or those of mlx5's firmware."}),
     member<&Options::dcqcn, &DcqcnOptions::g>({.key = "dcqcn.g",
                                                .least = 1,
                                                .most = 65'536,

@@ -54,6 +54,7 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
     cancel_timer(engine);
     selective_.edit().time_out(recovering_);  // again: what the peer has said does not hold any more
     tell_what_is_lost(engine, id);
+    if (engine.kernel.controls()) tell_all_sent_again(engine, id, false);  // nobody will hear of the others, either
   }
   recovering_ = true;
   if (repeats()) return schedule_transmit(engine, id);
@@ -174,10 +175,11 @@ void Requester::port_is_closed(Engine& engine, QpId id) {
   if (engine.kernel.times_ports() && waits) start_timer(engine, id);
 }
 
-/// The oldest is still being sent, and its last packet will ask for an answer. Within a window others have asked.
+/// The oldest is still being sent, and its last packet will ask for an answer. Where it may have to wait for answers,
+/// others have asked.
 bool Requester::asks_later(const Engine& engine, QpId id) const {
   if (transmit_next_ != completed_) return false;
-  return !engine.kernel.windows() || sent_ahead(engine, engine.connections[id]) == 0;
+  return !engine.kernel.holds_back() || sent_ahead(engine, engine.connections[id]) == 0;
 }
 
 /// There was an answer: the timer starts anew if something else that has been sent is to be answered.

@@ -191,8 +191,8 @@ TEST_CASE(
     o.network.congestion.algorithm = algorithm;
     Crowd crowd(o);
     const Crowd::Figures f = crowd.measure(after(500_us), after(1'000_us));
-    // HPCC leaves 5 % free.
-    CHECK(f.utilisation > (algorithm == CongestionAlgorithm::hpcc ? 0.94 : 0.995));
+    // HPCC leaves 5 % free, and of its window of some 14 packets the part of one that does not fit.
+    CHECK(f.utilisation > (algorithm == CongestionAlgorithm::hpcc ? 0.95 * 13 / 14 : 0.995));
     CHECK(f.longest < 10'000);
   }
 }
