@@ -19,6 +19,14 @@ std::system_error cannot_write(const std::string& path) {
   return {errno == 0 ? EIO : errno, std::generic_category(), fmt::format("cannot write {}", path)};
 }
 
+/// Wireshark takes a payload of which the third and fourth byte are zero for what an Ethertype says, its first two
+/// bytes: 64-bit numbers from 6 on would be malformed packets of other protocols.
+bool looks_like_ethertype(std::span<const std::byte> payload) {
+  constexpr unsigned kLeast = 6;  // Ethertypes begin with 0x0600
+  return payload.size() >= 4 && payload[2] == std::byte{0} && payload[3] == std::byte{0} &&
+         std::to_integer<unsigned>(payload[0]) >= kLeast;
+}
+
 fabric::Transport transport_of(const nic::System& system, const fabric::Packet& packet) {
   switch (system.queue_pair(packet.source_qp).type) {
     case nic::QpType::uc:
@@ -69,8 +77,9 @@ void Capture::keep(fabric::topology::LinkId link, sim::SimTime begins, std::vect
 
 void Capture::on_packet(fabric::topology::LinkId link, sim::SimTime begins, const fabric::Packet& packet) {
   if (link >= interfaces_.size() || interfaces_[link] == fabric::kNone) return;
-  fabric::Frame frame = fabric::roce_frame(packet, transport_of(*system_, packet), system_->payload(packet),
-                                           options_.payload, identification_++);
+  const std::span<const std::byte> payload = system_->payload(packet);
+  const std::uint32_t snap = looks_like_ethertype(payload) ? 0 : options_.payload;
+  fabric::Frame frame = fabric::roce_frame(packet, transport_of(*system_, packet), payload, snap, identification_++);
   keep(link, begins, std::move(frame.bytes), frame.length);
 }
 

@@ -130,6 +130,9 @@ def test_tshark_finds_nothing_malformed(quickstart):
     bad = subprocess.run(["tshark", "-r", quickstart, "-Y", "_ws.malformed || _ws.expert"],
                          capture_output=True, text=True, check=True)
     assert bad.stdout == ""
+    known = subprocess.run(["tshark", "-r", quickstart, "-T", "fields", "-e", "_ws.col.Protocol"],
+                           capture_output=True, text=True, check=True)
+    assert set(known.stdout.split()) == {"RRoCE"}
     shown = subprocess.run(["tshark", "-r", quickstart, "-T", "fields", "-e", "infiniband.bth.opcode"],
                            capture_output=True, text=True, check=True)
     assert len(shown.stdout.split()) == len(read(quickstart)[2])
