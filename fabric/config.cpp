@@ -12,6 +12,8 @@ std::string_view Config::validate() const {
     return "dcqcn.enabled and another congestion.algorithm: a queue pair has one";
   if (algorithm == CongestionAlgorithm::dcqcn && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
   if (algorithm == CongestionAlgorithm::nscc && !options.ecn) return "nscc needs ecn: it reacts to marks";
+  if (options.trim && options.flow_control != FlowControl::drop_tail)
+    return "trim needs flow_control: drop_tail: other buffers have room for every packet";
   if (options.congestion.swift.least > options.congestion.swift.most)
     return "congestion.swift.least may not be greater than congestion.swift.most";
   if (options.congestion.timely.low > options.congestion.timely.high)

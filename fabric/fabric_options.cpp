@@ -68,6 +68,11 @@ constexpr auto kOptions = std::to_array<Option>({
                                     .most = kMostBytes,
                                     .doc = "buffer kept for each ingress port for what comes after the pause; 0: what "
                                            "the link can deliver until the pause takes effect."}),
+    member<&Options::trim>({.key = "trim.enabled",
+                            .doc = "with drop_tail: a WRITE's or SEND's packet that finds no room is cut to its "
+                                   "headers, which go in front of all others."}),
+    member<&Options::trim_size>(
+        {.key = "trim.size", .least = 64, .most = 65'536, .doc = "what is left of a trimmed packet on the wire."}),
     member<&Options::ecn>({.key = "ecn.enabled", .doc = "switches mark packets in long queues."}),
     member<&Options::ecn_kmin>(
         {.key = "ecn.kmin", .least = 0, .most = kMostBytes, .doc = "queue length up to which no packet is marked."}),

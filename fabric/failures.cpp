@@ -51,6 +51,7 @@ void PacketNetwork::go_down(sim::EventQueue& events, sim::SimTime now, topology:
   if (!lane.pauses.empty()) events.cancel(lane.control);
   lane.armed = false;
   lane.pauses.clear();
+  lose_headers(link);
   while (!lane.entries.empty()) {
     const Entry entry = lane.entries.front();
     lane.entries.pop_front();

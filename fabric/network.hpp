@@ -32,7 +32,8 @@ inline constexpr std::uint16_t kEventDepart = 0x101;   ///< the next packet of l
 inline constexpr std::uint16_t kEventPause = 0x102;    ///< a pause frame arrives over lane `where`
 inline constexpr std::uint16_t kEventLink = 0x103;     ///< the next link goes down or up
 inline constexpr std::uint16_t kEventReroute = 0x104;  ///< switches begin to use new routes
-inline constexpr std::uint16_t kEventEnd = 0x105;
+inline constexpr std::uint16_t kEventHeaders = 0x105;  ///< the oldest trimmed packet on lane `where` arrives
+inline constexpr std::uint16_t kEventEnd = 0x106;
 /// For the NIC of host `where`, which asked with await_resume(): its port is not paused any more.
 inline constexpr std::uint16_t kEventResumed = 0x108;
 

@@ -59,6 +59,8 @@ struct Options {
   sim::Bytes pfc_reserved{8'400};      ///< the dynamic threshold is never less; kept back for each ingress port
   sim::Bytes pfc_xon_gap{8'400};       ///< so far below the threshold it is resumed
   sim::Bytes pfc_headroom{0};          ///< kept back for each ingress port; 0: what the link can still deliver
+  bool trim = false;                   ///< with drop_tail: a packet that finds no room is cut to its headers
+  sim::Bytes trim_size{64};            ///< on the wire
   bool ecn = false;
   sim::Bytes ecn_kmin{5'000};
   sim::Bytes ecn_kmax{200'000};

@@ -51,6 +51,7 @@ enum class NakCode : std::uint8_t {
   remote_access_error,
   remote_operational_error,
   psn_sequence_error,  ///< the packet's PSN is the one that is expected
+  packet_trimmed,      ///< the headers of a packet have come, `a` is its PSN; the PSN is the one that is expected
   receiver_not_ready,  ///< RNR NAK (9.7.5.2.8 and table 45): `a` is how long to wait, in picoseconds
 };
 
@@ -68,6 +69,7 @@ struct Packet {
   bool marked = false;       ///< ECN: congestion experienced; of an ACK or NAK, that what it answers was marked
   bool immediate = false;    ///< carries immediate data
   bool ack_request = false;  ///< BTH: the requester wants an ACK for this packet
+  bool trimmed = false;      ///< a switch had no room for its payload
   Psn psn{};
   std::uint32_t wqe = 0;             ///< running number of the request in the requester's send queue (its MSN)
   std::uint32_t rkey = 0;            ///< RETH / AtomicETH

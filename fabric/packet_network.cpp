@@ -83,6 +83,7 @@ void PacketNetwork::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTi
 
 std::optional<Packet> PacketNetwork::handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) {
   if (event.what == kEventLane) return arrive(events, now, event.where);
+  if (event.what == kEventHeaders) return headers_arrive(events, now, event.where - config_.nodes);
   change(events, now, event);
   return std::nullopt;
 }
@@ -200,7 +201,10 @@ void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimT
   const bool bounded = config_.options.flow_control != FlowControl::unlimited;
   entry.from = bounded ? in : kNone;
   advance(events, out, now);
-  if (bounded && !admit(events, now, out, entry)) return lose(entry, LossReason::buffer_full, out);
+  if (bounded && !admit(events, now, out, entry)) {
+    if (config_.options.trim && trims(entry)) return trim(events, now, out, entry);
+    return lose(entry, LossReason::buffer_full, out);
+  }
   if (signals_) {
     if (config_.options.ecn) mark(out, entry);
     if (writes_) entry.bytes += telemetry_grows(entry);

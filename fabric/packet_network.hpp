@@ -56,6 +56,8 @@ class PacketNetwork final : public Network {
   [[nodiscard]] std::uint64_t packets_lost(LossReason reason) const {
     return packets_lost_[static_cast<std::size_t>(reason)];
   }
+  /// Packets that switches cut to their headers; these are delivered or lost as others are.
+  [[nodiscard]] std::uint64_t packets_trimmed() const { return packets_trimmed_; }
   [[nodiscard]] std::size_t packets_inside() const override { return packets_.in_use(); }
 
   /// Packets that have room for telemetry, or carry it.
@@ -171,6 +173,12 @@ class PacketNetwork final : public Network {
   void drop_telemetry(const Packet& packet);
   [[nodiscard]] std::uint32_t telemetry_grows(const Entry& entry) const;
   void report(const Lane& lane, const LinkInfo& link, sim::SimTime start, const Entry& entry);
+  // trimming.cpp
+  [[nodiscard]] bool trims(const Entry& entry) const;
+  void trim(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry);
+  void send_headers(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry);
+  std::optional<Packet> headers_arrive(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  void lose_headers(topology::LinkId link);
   // failures.cpp
   [[nodiscard]] bool links_will_change() const { return next_change_ != wiring_->changes.size(); }
   [[nodiscard]] bool cut_off(sim::SimTime now, topology::LinkId link, std::uint32_t bytes) const;
@@ -189,7 +197,9 @@ class PacketNetwork final : public Network {
   sim::Stream stream_;
   std::size_t next_change_ = 0;
   sim::Ring<Lost> lost_{};
-  sim::Pool<Telemetry> telemetry_{};  // of packets on their way
+  sim::Pool<Telemetry> telemetry_{};         // of packets on their way
+  std::vector<sim::Ring<Entry>> headers_{};  // by link, of trimmed packets; empty until there is one
+  std::uint64_t packets_trimmed_ = 0;
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;
   std::array<std::uint64_t, kLossReasonNames.size()> packets_lost_{};

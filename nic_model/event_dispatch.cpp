@@ -44,6 +44,10 @@ void deliver(Engine& engine, const sim::Event& event) {
   if (engine.lossy()) release_lost(engine);
   if (!packet) return;
   if (engine.kernel.controls()) take_feedback(engine, *packet);
+  if (packet->trimmed) {
+    engine.release(packet->buffer);
+    return engine.responders[packet->destination_qp].take_trimmed(engine, *packet);
+  }
   if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
   if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
   if (MessageObserver* m = engine.messages(); m != nullptr && packet->call != 0)

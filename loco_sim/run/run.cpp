@@ -1,5 +1,4 @@
 #include "loco_sim/run/run.hpp"
-#include "loco_sim/run/capture.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +7,7 @@
 
 #include "fabric/flow/child.hpp"
 #include "fabric/report.hpp"
+#include "loco_sim/run/capture.hpp"
 #include "loco_sim/run/hints.hpp"
 #include "loco_sim/run/ideal_times.hpp"
 #include "loco_sim/run/result_bytes.hpp"
@@ -74,6 +74,7 @@ void add_network_counters(const fabric::Network& whole, sim::Counters& counters)
   add("fabric_packets_delivered", network.packets_delivered());
   add("fabric_bytes_delivered", network.bytes_delivered());
   add("fabric_packets_lost", packets_lost(network));
+  if (network.config().options.trim) add("fabric_packets_trimmed", network.packets_trimmed());
   add("fabric_marks", sum.marks);
   add("fabric_pauses", sum.pauses);
   add("fabric_paused_ps", static_cast<std::uint64_t>(sum.paused.ps));

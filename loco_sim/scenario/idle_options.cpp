@@ -24,6 +24,7 @@ constexpr std::array kPacketOptions = {
     PacketOption{"flow_control", "flows have no buffers"},
     PacketOption{"buffer.", "flows have no buffers"},
     PacketOption{"pfc.", "flows have no buffers"},
+    PacketOption{"trim.", "flows have no buffers"},
     PacketOption{"ecn.", "flows have no queues that could be marked"},
     PacketOption{"dcqcn.", "flows have no queues that could be marked"},
     PacketOption{"congestion.", "flows have no queues and no answers to go by"},

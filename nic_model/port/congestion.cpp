@@ -46,7 +46,10 @@ fabric::CongestionPath path_of(const Engine& engine, NodeId from, NodeId to) {
   const HardwareProfile& p = engine.profile();
   const fabric::CongestionSettings& settings = engine.kernel.congestion();
   const auto wire = static_cast<std::uint32_t>(p.link_mtu.count + p.link_overhead.count);
-  fabric::CongestionPath path{.line = engine.network.port_rate(from), .packet = {wire}, .segment = p.link_mtu};
+  fabric::CongestionPath path{.line = engine.network.port_rate(from),
+                              .packet = {wire},
+                              .segment = p.link_mtu,
+                              .trims = engine.network.config().options.trim};
   if (!needs_answers(settings.algorithm)) return path;
   path.switches = engine.network.way(from, to, wire).switches;
   path.base_rtt = settings.others.base_rtt;
@@ -130,6 +133,7 @@ void take_feedback(Engine& engine, const fabric::Packet& packet) {
   const bool carries = needs_telemetry(settings.algorithm) && packet.b != 0 &&
                        (packet.opcode == Op::ack || is_answered_data(engine, packet));
   if (carries) telemetry = engine.network.take_telemetry(static_cast<std::uint32_t>(packet.b));
+  if (packet.trimmed) return;
   if (is_answered_data(engine, packet)) {
     if (!carries && !needs_marks(settings.algorithm)) return;
     CongestionControl& c = engine.contexts[packet.destination_qp].edit_congestion();

@@ -144,6 +144,7 @@ std::uint32_t Requester::holder_of(Psn psn) const {
 void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
   const std::uint32_t which = engine.loose() ? holder_of(nak.psn) : oldest;
+  if (nak.nak == NakCode::packet_trimmed) return;  // it is among what is sent again
   if (nak.nak == NakCode::psn_sequence_error) {
     if (!engine.selective()) retry(engine, id, oldest);
     return;

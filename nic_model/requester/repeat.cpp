@@ -35,6 +35,7 @@ void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
   const SelectiveRepeat::Seen seen{engine.now(), engine.kernel.reorder_tolerance()};
   SelectiveRepeat& selective = selective_.edit();
   if (packet.opcode == Op::nak) {
+    if (packet.nak == NakCode::packet_trimmed) selective.trimmed(Psn(static_cast<std::uint32_t>(packet.a)));
     if (packet.nak != NakCode::psn_sequence_error) return;
     return selective.reached(Psn(static_cast<std::uint32_t>(packet.a)), Psn(static_cast<std::uint32_t>(packet.b)),
                              seen);

@@ -114,6 +114,10 @@ void SelectiveRepeat::reached(Psn psn, Psn missing, const Seen& seen) {
   drop_forgotten();
 }
 
+void SelectiveRepeat::trimmed(Psn psn) {
+  if (knows(psn) && at(psn).where == Where::on_its_way) lose(psn);
+}
+
 void SelectiveRepeat::answered(Psn psn) {
   if (knows(psn)) at(psn).where = Where::done;
 }

@@ -43,6 +43,8 @@ class SelectiveRepeat {
   };
   /// Request `psn` has reached the responder, and so has everything before `missing`.
   void reached(fabric::Psn psn, fabric::Psn missing, const Seen& seen);
+  /// Of this packet only the headers have come.
+  void trimmed(fabric::Psn psn);
   /// Data for `psn` has come.
   void answered(fabric::Psn psn);
   /// An answer has come to `psn`: those to requests that were sent earlier are lost if they have not come.

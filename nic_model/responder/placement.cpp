@@ -83,6 +83,28 @@ void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet
       {.opcode = fabric::Opcode::ack, .ready = true, .psn = last, .wqe = packet.wqe, .available = engine.now()});
 }
 
+/// Nobody need wait to see that it is missing: the requester is told at once. In order it is a gap as any other.
+void Responder::take_trimmed(Engine& engine, const fabric::Packet& packet) {
+  const QpId id = packet.destination_qp;
+  const Connection& qp = engine.connections[id];
+  if (qp.type() != QpType::rc || !qp.takes_requests() || packet.source_qp != qp.peer()) return;
+  const std::int32_t ahead = packet.psn.distance(expected_psn_);
+  if (ahead < 0) return execute_again(engine, id, packet);
+  if (!engine.selective()) {
+    if (ahead > 0 || nak_sent_ || !engine.kernel.naks_gaps()) return;
+    nak_sent_ = true;
+    return refuse(engine, id, packet, fabric::NakCode::psn_sequence_error);
+  }
+  push_response(engine, id,
+                {.opcode = fabric::Opcode::nak,
+                 .nak = fabric::NakCode::packet_trimmed,
+                 .ready = true,
+                 .psn = expected_psn_,
+                 .wqe = packet.wqe,
+                 .value = packet.psn.value(),
+                 .available = engine.now()});
+}
+
 /// Out of order: a WRITE is placed as soon as it comes, unless only READs overtake; where READs are unordered, they are
 /// executed.
 void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {

@@ -151,6 +151,8 @@ class Responder {
 
   // --- what comes from the network, PCIe and the port --------------------------------------------------------------
   /// A request packet has arrived. Takes over its payload.
+  /// The headers of a request whose payload found no room on the way. Its payload is released.
+  void take_trimmed(Engine& engine, const fabric::Packet& packet);
   void request_arrived(Engine& engine, const fabric::Packet& packet);
   /// kEventStrayRequest
   void stray_request(Engine& engine, QpId id, std::uint32_t slot);

@@ -1,8 +1,11 @@
 // Congestion controls that go by answers, with NICs, links and switches: the fixed points of their papers, which
 // tests/fabric/congestion_laws_test.cpp has for one port alone.
-#include <memory>
+#include <functional>
+#include <set>
+#include <utility>
 
 #include "fabric/packet_network.hpp"
+#include "fabric/tap.hpp"
 #include "pair.hpp"
 #include "tests/catch.hpp"
 
@@ -15,7 +18,11 @@ namespace {
 struct CrowdOptions {
   std::uint32_t senders = 2;
   std::uint64_t mtu = 4'096;
-  sim::Duration delay{};  ///< of a cable
+  sim::Duration delay{};       ///< of a cable
+  std::uint32_t requests = 0;  ///< of each sender; 0: without end
+  std::uint32_t length = 65'536;
+  std::uint64_t overhead = 0;  ///< of a packet; 0: as the profile has it
+  fabric::LinkTap* tap = nullptr;
   fabric::Options network{};
 };
 
@@ -27,14 +34,16 @@ class Crowd {
                  .topology = fabric::Topology::star,
                  .network = network(options),
                  .nodes = options.senders + 1,
-                 .timed = true}) {
-    constexpr std::uint64_t kSize = 1 << 16;
+                 .timed = true}),
+        options_(options) {
+    constexpr std::uint64_t kSize = 1 << 20;
     for (nic::NodeId node = 0; node <= options.senders; ++node) {
       regions_.push_back(system_.register_memory(node, system_.allocate(node, kSize), kSize));
       cqs_.push_back(system_.create_cq(node, 4'096));
     }
     for (nic::NodeId node = 1; node <= options.senders; ++node) {
       qps_.push_back(system_.create_qp(node, cqs_[node], 64));
+      left_.push_back(options.requests);
       system_.connect(qps_.back(), system_.create_qp(0, cqs_[0], 1));
       // They begin one after the other within 10 us.
       system_.create_thread(node, sim::SimTime{std::int64_t{node - 1} * 10'000'000 / options.senders});
@@ -70,6 +79,7 @@ class Crowd {
     return f;
   }
   [[nodiscard]] nic::System& system() { return system_; }
+  [[nodiscard]] bool idle() const { return system_.idle(); }
 
  private:
   static nic::HardwareProfile profile(const CrowdOptions& options) {
@@ -79,6 +89,8 @@ class Crowd {
     p.link_delay = options.delay;
     p.pcie_generation = 0;
     p.pcie_rate = sim::BitsPerSecond{1'000'000'000'000};
+    p.nic_placement = options.tap != nullptr ? nic::Placement::out_of_order : nic::Placement::in_order;
+    if (options.overhead != 0) p.link_overhead = sim::Bytes{options.overhead};
     p.nic_qp_gap = p.nic_packet_gap = p.nic_jitter = sim::Duration{0};
     p.nic_qp_gap_rate = p.nic_buffer_rate = sim::BitsPerSecond{0};
     p.pcie_tags = p.pcie_nonposted_credits = 0;
@@ -87,6 +99,7 @@ class Crowd {
   static fabric::Config network(const CrowdOptions& options) {
     fabric::Config c;
     c.options = options.network;
+    c.tap = options.tap;
     return c;
   }
   [[nodiscard]] const fabric::PacketNetwork& net() const { return *system_.network().packet_network(); }
@@ -98,18 +111,24 @@ class Crowd {
     while (cpu.poll_cq(cqs_[node], done) != 0) {
     }
     const nic::Wqe wqe{.opcode = nic::Opcode::rdma_write,
-                       .length = 65'536,
+                       .length = options_.length,
                        .lkey = regions_[node].lkey,
                        .rkey = regions_[0].rkey,
                        .local = regions_[node].base,
                        .remote = regions_[0].base};
-    while (system_.send_queue_room(qps_[node - 1]) > 56 && !cpu.store_buffer_full()) {
-      if (cpu.post_send(qps_[node - 1], {&wqe, 1}) != nic::PostResult::ok) break;
+    const nic::QpId qp = qps_[node - 1];
+    std::uint32_t& left = left_[node - 1];
+    while ((options_.requests == 0 || left > 0) && system_.send_queue_room(qp) > 56 && !cpu.store_buffer_full()) {
+      if (cpu.post_send(qp, {&wqe, 1}) != nic::PostResult::ok) break;
+      if (left > 0) --left;
     }
+    if (options_.requests != 0 && left == 0 && system_.qp_settled(qp)) return cpu.stop();
     cpu.resume_after(1_us);
   }
 
   nic::System system_;
+  CrowdOptions options_;
+  std::vector<std::uint32_t> left_;
   std::vector<nic::MemoryRegion> regions_;
   std::vector<nic::CqId> cqs_;
   std::vector<nic::QpId> qps_;
@@ -195,6 +214,44 @@ TEST_CASE(
     CHECK(f.utilisation > (algorithm == CongestionAlgorithm::hpcc ? 0.95 * 13 / 14 : 0.995));
     CHECK(f.longest < 10'000);
   }
+}
+
+namespace {
+/// Which packets were cut, and how often.
+struct Trimmed : fabric::LinkTap {
+  std::set<std::pair<fabric::QpId, std::uint32_t>> packets;
+  void on_packet(fabric::topology::LinkId, sim::SimTime, const fabric::Packet& packet) override {
+    if (packet.trimmed) packets.insert({packet.source_qp, packet.psn.value()});
+  }
+  void on_pause(fabric::topology::LinkId, sim::SimTime, bool) override {}
+};
+}  // namespace
+
+TEST_CASE("Trimming: of N first windows what the port has no room for, each repeated at once and without a time-out") {
+  // NSCC begins with 1.5 BDP = 262,926 B at 14.02 us: 63 packets of 4,150 B on the wire, and nobody has more to send.
+  // The port drains one window meanwhile: (7 * 262,926 - 178,450) / 4,150 = 400 are cut.
+  constexpr std::uint64_t kRoom = 178'450;
+  Trimmed trimmed;
+  CrowdOptions o{.senders = 8, .delay = 2_us, .requests = 1, .length = 63 * 4'096, .tap = &trimmed};
+  o.overhead = 54;
+  o.network.congestion.algorithm = CongestionAlgorithm::nscc;
+  o.network.congestion.base_rtt = sim::Duration{14'022'720};
+  o.network.ecn = o.network.trim = true;
+  o.network.ecn_kmin = sim::Bytes{kRoom / 5};
+  o.network.ecn_kmax = sim::Bytes{kRoom * 4 / 5};
+  o.network.ecn_pmax = 1'000;
+  o.network.flow_control = fabric::FlowControl::drop_tail;
+  o.network.variation = fabric::Variation::none;
+  o.network.buffer_size = sim::Bytes{2 * kRoom};
+  o.network.buffer_alpha = 1'000;
+  Crowd crowd(o);
+  crowd.run_until(after(2_ms));
+  CHECK(crowd.idle());
+  CHECK(static_cast<double>(trimmed.packets.size()) == Approx(400).epsilon(0.05));
+  const nic::Counters& c = crowd.system().counters();
+  CHECK(c.timeouts == 0);
+  CHECK(c.packets_lost == 0);
+  CHECK(c.retransmissions == crowd.system().network().packet_network()->packets_trimmed());
 }
 
 TEST_CASE("Congestion control: what cannot be is refused") {

@@ -83,6 +83,7 @@ void draw_options(Random& random, fabric::Options& o) {
 void draw_congestion_control(Random& random, nic::SystemConfig& c) {
   using fabric::CongestionAlgorithm;
   fabric::Options& o = c.network.options;
+  o.trim = o.flow_control == fabric::FlowControl::drop_tail && one_in(random, 2);
   if (one_in(random, 2)) return;
   o.congestion.algorithm = pick(random, {CongestionAlgorithm::hpcc, CongestionAlgorithm::timely,
                                          CongestionAlgorithm::swift, CongestionAlgorithm::nscc});

@@ -1,0 +1,92 @@
+// Fabric: packet trimming (docs/fabric.md, "Trimming"; Cheng et al., "Catch the Whole Lot in an Action: Rapid Precise
+// Packet Loss Notification in Data Centers", NSDI 2014; Handley et al., NDP, SIGCOMM 2017).
+//
+// A request with payload that finds no room in a switch is cut to its headers. These go in front of all queued packets,
+// but not inside of one that has begun, on every port from there on: each link has a second FIFO for them, of which, as
+// of a lane, only the head has an event. They take the port's time, and no buffer. When too many wait, they are dropped
+// as packets are.
+#include <algorithm>
+
+#include "fabric/packet_network.hpp"
+#include "fabric/tap.hpp"
+
+namespace loco::fabric {
+
+namespace {
+constexpr std::uint32_t kHeadersMax = 65'536;  // bytes of headers that may wait for a port: our choice
+}  // namespace
+
+bool PacketNetwork::trims(const Entry& entry) const {
+  const Packet& packet = packets_[entry.packet];
+  return (packet.opcode == Opcode::write || packet.opcode == Opcode::send) && packet.length > 0 &&
+         entry.bytes > config_.options.trim_size.count;
+}
+
+void PacketNetwork::trim(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry) {
+  Packet& packet = packets_[entry.packet];
+  packet.trimmed = true;
+  packet.wire = entry.bytes = static_cast<std::uint32_t>(config_.options.trim_size.count);
+  ++packets_trimmed_;
+  send_headers(events, now, out, entry);
+}
+
+/// Onto a port, at once.
+void PacketNetwork::send_headers(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry) {
+  advance(events, out, now);
+  Lane& lane = lane_of(out);
+  const LinkInfo& link = info(out);
+  if (lane.down) return lose(entry, LossReason::link_down, out);
+  if (lane.free > now + sim::Duration{link.time(kHeadersMax)}) return lose(entry, LossReason::buffer_full, out);
+  const sim::SimTime begins = std::max(lane.free, now);
+  const sim::Duration time{link.time(entry.bytes)};
+  lane.free = begins + time;
+  lane.counters.busy += time;
+  lane.counters.bytes += entry.bytes;
+  ++lane.counters.packets;
+  if (config_.tap != nullptr) config_.tap->on_packet(out, begins, packets_[entry.packet]);
+  // What it passes in a switch it has passed before it takes the port.
+  const sim::Duration latency = info(out).to_switch ? config_.switch_latency : sim::Duration{};
+  entry.at = lane.free + sim::Duration{link.delay_ps} + latency;
+  if (headers_.empty()) headers_.resize(wiring_->links.size());
+  headers_[out].push_back(entry);
+  if (headers_[out].size() > 1) return;
+  events.push({.at = entry.at, .what = kEventHeaders, .where = config_.nodes + out});
+}
+
+/// The oldest headers on a link arrive.
+std::optional<Packet> PacketNetwork::headers_arrive(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
+  sim::Ring<Entry>& ring = headers_[link];
+  if (ring.empty()) return std::nullopt;  // the link has failed
+  const Entry entry = ring.front();
+  ring.pop_front();
+  if (!ring.empty()) {
+    events.push({.at = std::max(now, ring.front().at), .what = kEventHeaders, .where = config_.nodes + link});
+  }
+  const LinkInfo& in = info(link);
+  if (in.loss != 0 && stream_.chance(in.loss, 1'000'000)) {
+    lose(entry, LossReason::link_error, link);
+    return std::nullopt;
+  }
+  if (in.to_switch) {
+    const topology::LinkId out = choose(events, now, in.to, entry);
+    if (out == kNone) {
+      lose(entry, LossReason::no_route, out);
+    } else {
+      send_headers(events, now, out, entry);
+    }
+    return std::nullopt;
+  }
+  ++packets_delivered_;
+  bytes_delivered_ += entry.bytes;
+  return take(entry.packet);
+}
+
+/// A link fails.
+void PacketNetwork::lose_headers(topology::LinkId link) {
+  if (headers_.empty()) return;
+  for (; !headers_[link].empty(); headers_[link].pop_front()) {
+    lose(headers_[link].front(), LossReason::link_down, link);
+  }
+}
+
+}  // namespace loco::fabric
