@@ -40,18 +40,18 @@ bool PacketNetwork::admit(sim::EventQueue& events, sim::SimTime now, topology::L
 /// RED on the length of the queue that the packet finds (Zhu et al., SIGCOMM 2015, figure 5). ACKs, NAKs and CNPs are
 /// not ECN-capable transport: nobody would slow down for them.
 void PacketNetwork::mark(topology::LinkId out, const Entry& entry) {
-  Lane& lane = lane_of(out);
-  const std::uint64_t low = config_.options.ecn_kmin.count;
-  const std::uint64_t high = config_.options.ecn_kmax.count;
-  if (lane.waiting <= low) return;
+  const Options& o = config_.options;
+  mark_above(out, entry, lane_of(out).waiting, o.ecn_kmin.count, o.ecn_kmax.count, o.ecn_pmax);
+}
+
+void PacketNetwork::mark_above(topology::LinkId out, const Entry& entry, std::uint64_t waiting, std::uint64_t low,
+                               std::uint64_t high, std::uint32_t most) {
+  if (waiting <= low) return;
   Packet& packet = packets_[entry.packet];
   if (!ecn_capable(packet.opcode)) return;
-  if (lane.waiting < high) {
-    const std::uint64_t range = (high - low) * 1000;
-    if (!stream_.chance((lane.waiting - low) * config_.options.ecn_pmax, range)) return;
-  }
+  if (waiting < high && !stream_.chance((waiting - low) * most, (high - low) * 1000)) return;
   packet.marked = true;
-  ++lane.counters.marks;
+  ++lane_of(out).counters.marks;
 }
 
 // --- PFC -------------------------------------------------------------------------------------------------------------
@@ -107,7 +107,8 @@ void PacketNetwork::release(sim::EventQueue& events, sim::SimTime now, const Ent
 
 /// Tells the port that feeds `link` to stop or to go on. The frame is sent in front of all queued packets, but not
 /// inside of one.
-void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop) {
+void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop,
+                               std::uint8_t classes) {
   const topology::LinkId carrier = topology::opposite(link);
   advance(events, carrier, now);
   Lane& lane = lane_of(carrier);
@@ -115,7 +116,7 @@ void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topolo
   lane.free = std::max(lane.free, now) + time;
   lane.counters.busy += time;
   if (config_.tap != nullptr) config_.tap->on_pause(carrier, lane.free - time, stop);
-  lane.pauses.push_back({lane.free + wiring_->graph.link(carrier).spec.delay, stop});
+  lane.pauses.push_back({lane.free + wiring_->graph.link(carrier).spec.delay, stop, classes});
   if (stop) ++lane_of(link).counters.pauses;
   if (lane.pauses.size() > 1) return;
   lane.control = events.push({.at = lane.pauses.front().at, .what = kEventPause, .where = config_.nodes + carrier});
@@ -130,6 +131,7 @@ void PacketNetwork::pause_arrives(sim::EventQueue& events, sim::SimTime now, top
     lane.control = events.push({.at = at, .what = kEventPause, .where = config_.nodes + carrier});
   }
   const topology::LinkId link = topology::opposite(carrier);
+  if (classed_) return pause_classes(events, now, link, pause);
   advance(events, link, now);
   if (!pause.stop) return resume(events, now, link);
   lane_of(link).paused = true;
@@ -156,7 +158,7 @@ void PacketNetwork::pause_host(sim::EventQueue& events, sim::SimTime now, NodeId
   if (!wiring_) return;
   for (const topology::LinkId out : wiring_->graph.ports(host)) {
     const topology::LinkId in = topology::opposite(out);
-    if (!lane_of(in).down) send_pause(events, now, in, stop);
+    if (!lane_of(in).down) send_pause(events, now, in, stop, classed_ ? 0xff : 1);
   }
 }
 
@@ -167,8 +169,12 @@ std::uint64_t PacketNetwork::host_headroom(NodeId host) const {
   return bytes;
 }
 
-bool PacketNetwork::paused(NodeId host, NodeId to) const {
+bool PacketNetwork::paused(NodeId host, NodeId to, std::uint32_t traffic_class) const {
   if (!wiring_) return false;
+  if (classed_) {
+    const auto ports = wiring_->graph.ports(host);
+    return std::any_of(ports.begin(), ports.end(), [&](auto link) { return class_is_full(link, traffic_class); });
+  }
   if (const topology::LinkId only = wiring_->host_link[host]; only != kNone) return lane_of(only).paused;
   if (has_planes() && to < config_.nodes) {
     const std::span<const topology::PortId> ports = ports_to(host, to);
@@ -180,7 +186,7 @@ bool PacketNetwork::paused(NodeId host, NodeId to) const {
 
 void PacketNetwork::await_resume(NodeId host) {
   for (const topology::LinkId link : wiring_->graph.ports(host)) {
-    if (lane_of(link).paused) lane_of(link).awaited = true;
+    if (classed_ || lane_of(link).paused) lane_of(link).awaited = true;
   }
 }
 

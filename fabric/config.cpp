@@ -14,6 +14,16 @@ std::string_view Config::validate() const {
   if (algorithm == CongestionAlgorithm::nscc && !options.ecn) return "nscc needs ecn: it reacts to marks";
   if (options.trim && options.flow_control != FlowControl::drop_tail)
     return "trim needs flow_control: drop_tail: other buffers have room for every packet";
+  std::uint32_t seen = 0;
+  for (const TrafficClass& c : classes) {
+    if (c.id >= 8) return "a traffic class has a number from 0 to 7";
+    if ((seen >> c.id & 1U) != 0) return "a traffic class is described once";
+    if (c.weight < 1 || c.weight > 1'000) return "a traffic class has a weight from 1 to 1000";
+    if (c.ecn && c.ecn_kmin > c.ecn_kmax) return "a traffic class's ecn.kmin may not be greater than its ecn.kmax";
+    seen |= 1U << c.id;
+  }
+  if (!classes.empty() && topology == Topology::ideal) return "traffic classes need hardware with a network";
+  if (!classes.empty() && model == Model::flow) return "the flow model has no queues: no traffic classes";
   if (options.congestion.swift.least > options.congestion.swift.most)
     return "congestion.swift.least may not be greater than congestion.swift.most";
   if (options.congestion.timely.low > options.congestion.timely.high)

@@ -28,6 +28,18 @@ enum class Topology : std::uint8_t {
   shaped,        ///< what Config::shape says
 };
 
+/// A traffic class (docs/fabric.md, "Classes").
+struct TrafficClass {
+  std::uint32_t id = 0;
+  bool strict = false;       ///< before all with weights, and strict ones of lower numbers
+  std::uint32_t weight = 1;  ///< its share among those that are not strict
+  bool ecn = false;
+  sim::Bytes ecn_kmin{5'000};
+  sim::Bytes ecn_kmax{200'000};
+  std::uint32_t ecn_pmax = 10;  ///< thousandths
+  bool operator==(const TrafficClass&) const = default;
+};
+
 struct Config {
   Topology topology = Topology::star;
   std::uint32_t nodes = 2;
@@ -49,7 +61,10 @@ struct Config {
   /// NICs place packets as they come: where routing is spray or adaptive, a queue pair's packets go to whichever port
   /// of its host is free first, so that k planes carry k times the rate of one.
   bool planes = false;
-  FlowOptions flow{};      ///< for Model::flow
+  FlowOptions flow{};  ///< for Model::flow
+  /// Ports have a queue for each of eight; those that are not here have weight 1 and the options' marks. Empty: all
+  /// packets have one queue, whatever their class.
+  std::vector<TrafficClass> classes{};
   LinkTap* tap = nullptr;  ///< sees what links carry (tap.hpp); outlives the network
 
   bool operator==(const Config&) const = default;

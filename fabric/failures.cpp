@@ -52,6 +52,7 @@ void PacketNetwork::go_down(sim::EventQueue& events, sim::SimTime now, topology:
   lane.armed = false;
   lane.pauses.clear();
   lose_headers(link);
+  if (classed_) lose_classes(events, now, link);
   while (!lane.entries.empty()) {
     const Entry entry = lane.entries.front();
     lane.entries.pop_front();

@@ -34,6 +34,7 @@ struct Entry {
 struct Pause {
   sim::SimTime at{};
   bool stop = false;
+  std::uint8_t classes = 1;  ///< a bit a class
   bool operator==(const Pause&) const = default;
 };
 

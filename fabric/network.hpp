@@ -84,8 +84,11 @@ class Network {
   virtual std::optional<Lost> take_lost() { return std::nullopt; }
 
   /// Is the port of this host paused, or one of them? Where packets may take any of them (Config::planes): are all that
-  /// lead to `to`? Then its NIC should not send there, but ask to be told by a kEventResumed.
-  [[nodiscard]] virtual bool paused(NodeId /*host*/, NodeId /*to*/) const { return false; }
+  /// lead to `to`? With classes: for this one? Then its NIC should not send there, but ask to be told by a
+  /// kEventResumed.
+  [[nodiscard]] virtual bool paused(NodeId /*host*/, NodeId /*to*/, std::uint32_t /*traffic_class*/) const {
+    return false;
+  }
   virtual void await_resume(NodeId /*host*/) {}
   /// Tells whatever sends to this host to stop (or to go on): its NIC has no room for more. See host_headroom().
   virtual void pause_host(sim::EventQueue& /*events*/, sim::SimTime /*now*/, NodeId /*host*/, bool /*stop*/) {}

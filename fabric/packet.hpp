@@ -63,8 +63,9 @@ struct Packet {
   QpId source_qp = 0;
   QpId destination_qp = 0;
   Opcode opcode = Opcode::write;
-  bool first = true;
-  bool last = true;
+  bool first : 1 = true;
+  bool last : 1 = true;
+  std::uint8_t traffic_class = 0;  ///< of the sending queue pair
   NakCode nak = NakCode::none;
   bool marked = false;       ///< ECN: congestion experienced; of an ACK or NAK, that what it answers was marked
   bool immediate = false;    ///< carries immediate data

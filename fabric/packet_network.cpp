@@ -18,12 +18,21 @@ constexpr std::size_t kCacheLine = 64;
 PacketNetwork::PacketNetwork(const Config& config)
     : Network(config, config.packets.mtu), stream_(config.seed, "fabric") {
   writes_ = needs_telemetry(config.options.algorithm());
-  signals_ = config.options.ecn || writes_;
+  signals_ = config.options.ecn || writes_ || !config.classes.empty();
   lanes_.resize(config.nodes);
   if (config.topology == Topology::ideal) return;
   wiring_ = Shared<Wiring>(make_wiring(config));
   routes_ = Shared<topology::Routes>(topology::Routes(wiring_->graph));
   lanes_.resize(config.nodes + wiring_->links.size());
+  classed_ = !config.classes.empty();
+  if (classed_) {
+    const Options& o = config.options;
+    for (std::uint32_t c = 0; c < kClasses; ++c)
+      class_options_[c] = {
+          .id = c, .ecn = o.ecn, .ecn_kmin = o.ecn_kmin, .ecn_kmax = o.ecn_kmax, .ecn_pmax = o.ecn_pmax};
+    for (const TrafficClass& c : config.classes) class_options_[c.id] = c;
+    class_ports_.resize(wiring_->links.size());
+  }
   buffers_.resize(wiring_->graph.vertices(), {.used = 0, .pausing = config.eager ? 1U : 0U});
 }
 
@@ -64,6 +73,9 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
   lane.planned = std::max(lane.planned, entry.at) + sim::Duration{info(out).time(entry.bytes)};
   if (lane.down) {  // the port sends it all the same
     lose(entry, LossReason::link_down, out);
+  } else if (classed_) {
+    lane.planned = now + latency;  // paused() says when not
+    enqueue_class(events, now, out, entry);
   } else {
     enqueue(events, now, out, entry);
   }
@@ -93,6 +105,7 @@ void PacketNetwork::change(sim::EventQueue& events, sim::SimTime now, const sim:
   const topology::LinkId link = event.where - config_.nodes;
   switch (event.what) {
     case kEventDepart:
+      if (classed_) return depart(events, now, link);
       lane_of(link).departing = false;
       advance(events, link, now);
       if (buffers_[info(link).from].pausing != 0) arm_departure(events, now, link);
@@ -198,6 +211,7 @@ void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimT
     const std::int64_t behind = from.time(entry.bytes) - from.headers_ps - to.time(entry.bytes);
     if (behind > 0) entry.at += sim::Duration{behind};
   }
+  if (signals_ && classed_) return forward_class(events, now, {in, out}, entry);
   const bool bounded = config_.options.flow_control != FlowControl::unlimited;
   entry.from = bounded ? in : kNone;
   advance(events, out, now);
@@ -317,6 +331,7 @@ PacketNetwork::Look PacketNetwork::look(topology::LinkId link, sim::SimTime now)
   for (i = std::max(i, joined); i < lane.entries.size() && lane.entries[i].at <= now; ++i) {
     out.queued += lane.entries[i].bytes;
   }
+  if (classed_) out.queued = waiting_classes(link, now);
   if (free > now) out.busy = out.busy - (free - now);  // the packet that is being sent
   return out;
 }
@@ -334,19 +349,28 @@ sim::BitsPerSecond PacketNetwork::port_rate(NodeId host) const {
 std::vector<topology::LinkId> PacketNetwork::paused_links() const {
   std::vector<topology::LinkId> paused;
   for (topology::LinkId link = 0; link < links(); ++link) {
-    if (lane_of(link).paused) paused.push_back(link);
+    const bool some = classed_ && class_ports_[link].paused != 0;
+    if (some || lane_of(link).paused) paused.push_back(link);
   }
   return paused;
 }
 
 std::vector<topology::LinkId> PacketNetwork::waits_for(topology::LinkId link) const {
   std::vector<topology::LinkId> links;
-  if (!lane_of(link).paused || !info(link).to_switch) return links;
+  const auto is_paused = [this](topology::LinkId l) {
+    return lane_of(l).paused || (classed_ && class_ports_[l].paused != 0);
+  };
+  if (!is_paused(link) || !info(link).to_switch) return links;
   for (const topology::LinkId out : wiring_->graph.ports(info(link).to)) {
     const Lane& lane = lane_of(out);
     bool holds = false;
     for (std::size_t i = lane.started; lane.paused && !holds && i < lane.entries.size(); ++i) {
       holds = lane.entries[i].from == link;
+    }
+    for (std::uint32_t c = 0; classed_ && !holds && c < kClasses; ++c) {
+      const sim::Ring<Entry>& queue = class_ports_[out].queues[c].entries;
+      for (std::size_t i = 0; (class_ports_[out].paused >> c & 1U) != 0 && !holds && i < queue.size(); ++i)
+        holds = queue[i].from == link;
     }
     if (holds) links.push_back(out);
   }

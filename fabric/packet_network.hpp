@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "fabric/classes.hpp"
 #include "fabric/lane.hpp"
 #include "fabric/network.hpp"
 #include "fabric/packet.hpp"
@@ -41,7 +42,7 @@ class PacketNetwork final : public Network {
   sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) override;
   std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) override;
   std::optional<Lost> take_lost() override;
-  [[nodiscard]] bool paused(NodeId host, NodeId to) const override;
+  [[nodiscard]] bool paused(NodeId host, NodeId to, std::uint32_t traffic_class) const override;
   void await_resume(NodeId host) override;
   void pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) override;
   [[nodiscard]] std::uint64_t host_headroom(NodeId host) const override;
@@ -166,13 +167,32 @@ class PacketNetwork final : public Network {
   void hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry);
   void advance_all(sim::EventQueue& events, sim::SimTime now, topology::VertexId at);
   [[nodiscard]] std::uint64_t pause_threshold(topology::VertexId at) const;
-  void send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop);
+  void send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop,
+                  std::uint8_t classes = 1);
   void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
   void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // telemetry.cpp
   void drop_telemetry(const Packet& packet);
   [[nodiscard]] std::uint32_t telemetry_grows(const Entry& entry) const;
   void report(const Lane& lane, const LinkInfo& link, sim::SimTime start, const Entry& entry);
+  void mark_above(topology::LinkId out, const Entry& entry, std::uint64_t waiting, std::uint64_t low,
+                  std::uint64_t high, std::uint32_t most);
+  // classes.cpp
+  [[nodiscard]] std::uint32_t class_of(const Entry& entry) const;
+  void enqueue_class(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry);
+  static void join_class(ClassQueue& queue, sim::SimTime now);
+  void arm_class_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  [[nodiscard]] std::uint32_t next_class(ClassPort& port, sim::SimTime now) const;
+  void depart(sim::EventQueue& events, sim::SimTime now, topology::LinkId id);
+  void forward_class(sim::EventQueue& events, sim::SimTime now, Hop hop, Entry entry);
+  [[nodiscard]] bool class_fits(topology::VertexId at, topology::LinkId out, std::uint32_t c,
+                                std::uint32_t bytes) const;
+  void hold_class(sim::EventQueue& events, sim::SimTime now, const Entry& entry, std::uint32_t c);
+  void release_class(sim::EventQueue& events, sim::SimTime now, const Entry& entry, std::uint32_t c);
+  void pause_classes(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, Pause pause);
+  [[nodiscard]] std::uint64_t waiting_classes(topology::LinkId link, sim::SimTime now) const;
+  [[nodiscard]] bool class_is_full(topology::LinkId link, std::uint32_t c) const;
+  void lose_classes(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // trimming.cpp
   [[nodiscard]] bool trims(const Entry& entry) const;
   void trim(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry);
@@ -188,6 +208,7 @@ class PacketNetwork final : public Network {
 
   Shared<Wiring> wiring_{};
   Shared<topology::Routes> routes_{};
+  bool classed_ = false;           // there are traffic classes
   bool writes_ = false;            // switches write telemetry into packets
   bool signals_ = false;           // or mark them
   bool rerouted_ = false;          // some destinations may be out of reach
@@ -200,6 +221,8 @@ class PacketNetwork final : public Network {
   sim::Pool<Telemetry> telemetry_{};         // of packets on their way
   std::vector<sim::Ring<Entry>> headers_{};  // by link, of trimmed packets; empty until there is one
   std::uint64_t packets_trimmed_ = 0;
+  std::vector<ClassPort> class_ports_{};  // by link; empty: there is one class
+  std::array<TrafficClass, kClasses> class_options_{};
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;
   std::array<std::uint64_t, kLossReasonNames.size()> packets_lost_{};

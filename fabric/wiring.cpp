@@ -63,7 +63,7 @@ std::vector<std::uint64_t> shared_buffers(const Wiring& network, const Config& c
     const std::uint64_t reserved = xoff != 0 ? xoff : c.options.pfc_reserved.count;
     for (const LinkInfo& link : network.links) {
       if (link.rate.value == 0) throw std::invalid_argument("pfc needs links with a rate");
-      if (link.to_switch) kept[link.to] += link.headroom + reserved;
+      if (link.to_switch) kept[link.to] += (link.headroom + reserved) * std::max<std::size_t>(c.classes.size(), 1);
     }
   }
   const std::uint64_t size = c.options.buffer_size.count;

@@ -148,7 +148,8 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
     throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
   }
   const auto id = static_cast<QpId>(s.connections.size());
-  s.connections.emplace_back(node, c.type, c.thread);
+  if (c.traffic_class > 7) throw std::invalid_argument("a traffic class has a number from 0 to 7");
+  s.connections.emplace_back(node, c.type, c.thread, c.traffic_class);
   QpSettings settings;
   settings.xrc = c.xrc;
   settings.domain = c.domain;

@@ -164,10 +164,11 @@ struct QpConfig {
   CqId recv_cq = kNone;  ///< kNone: the send queue's
   std::uint32_t send_entries = 1;
   std::uint32_t recv_entries = 0;
-  SrqId srq = kNone;         ///< instead of a receive queue of its own
-  std::uint16_t domain = 0;  ///< its protection domain
-  bool xrc = false;          ///< RC: what comes names its shared receive queue (IBTA volume 1, annex A14)
-  ThreadId thread = 0;       ///< whose subevents its work requests are
+  SrqId srq = kNone;               ///< instead of a receive queue of its own
+  std::uint16_t domain = 0;        ///< its protection domain
+  bool xrc = false;                ///< RC: what comes names its shared receive queue (IBTA volume 1, annex A14)
+  ThreadId thread = 0;             ///< whose subevents its work requests are
+  std::uint8_t traffic_class = 0;  ///< of all that it sends: 0 to 7
 };
 
 }  // namespace loco::nic

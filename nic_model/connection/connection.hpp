@@ -29,7 +29,8 @@ struct QpSettings {
 
 class Connection {
  public:
-  Connection(NodeId node, QpType type, ThreadId thread) : node_(node), thread_(thread), type_(type) {}
+  Connection(NodeId node, QpType type, ThreadId thread, std::uint8_t traffic_class = 0)
+      : node_(node), thread_(thread), type_(type), traffic_class_(traffic_class) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
   [[nodiscard]] QpId peer() const { return peer_; }
@@ -38,6 +39,8 @@ class Connection {
   [[nodiscard]] QpType type() const { return type_; }
   [[nodiscard]] QpState state() const { return state_; }
   [[nodiscard]] std::uint32_t qkey() const { return qkey_; }
+  /// Of all that it sends, for as long as it lives.
+  [[nodiscard]] std::uint8_t traffic_class() const { return traffic_class_; }
   [[nodiscard]] const QpSettings& settings() const { return settings_; }
 
   /// Sends are completed as flushed.
@@ -67,6 +70,7 @@ class Connection {
   ThreadId thread_;
   QpType type_;
   QpState state_ = QpState::reset;
+  std::uint8_t traffic_class_ = 0;
   std::uint32_t qkey_ = 0;  // UD
   QpSettings settings_{};
 };

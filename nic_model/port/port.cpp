@@ -59,6 +59,7 @@ sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& pa
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
   const HardwareProfile& p = engine.profile();
   packet.wire = wire_bytes(engine, packet);
+  packet.traffic_class = engine.connections[packet.source_qp].traffic_class();
   if (engine.kernel.controls()) carry_feedback(engine, packet);
   engine.count(&Counters::packets_sent);
   packet.serial = static_cast<std::uint32_t>(engine.kernel.counters().packets_sent);
@@ -90,9 +91,12 @@ void release_lost(Engine& engine) {
 bool wait_for_port(Engine& engine, QpId id, bool responder) {
   const NodeId node = engine.connections[id].node();
   if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
-  if (!engine.network.paused(node, engine.connections[id].peer_node())) return false;
+  const Connection& qp = engine.connections[id];
+  if (!engine.network.paused(node, qp.peer_node(), qp.traffic_class())) return false;
   // With planes, who has waited before may wait for other ports.
-  if (engine.ports[node].wait({id, responder}) || engine.network.config().planes) engine.network.await_resume(node);
+  if (engine.ports[node].wait({id, responder}) || engine.network.config().planes ||
+      !engine.network.config().classes.empty())
+    engine.network.await_resume(node);
   return true;
 }
 

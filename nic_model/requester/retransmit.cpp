@@ -214,7 +214,8 @@ void Requester::timed_out(Engine& engine, QpId id) {
   }
   timing_ = false;
   const bool closed = engine.kernel.times_ports() &&
-                      engine.network.paused(engine.connections[id].node(), engine.connections[id].peer_node());
+                      engine.network.paused(engine.connections[id].node(), engine.connections[id].peer_node(),
+                                            engine.connections[id].traffic_class());
   if (asks_later(engine, id) && !closed) return;
   engine.count(&Counters::timeouts);
   retry_by_timer(engine, id);

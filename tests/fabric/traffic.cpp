@@ -38,7 +38,7 @@ bool Traffic::step() {
 
 /// The next flow in turn that may send does; then the port is asked again.
 void Traffic::send_next(NodeId host) {
-  if (fabric_.paused(host, host)) return fabric_.await_resume(host);
+  if (fabric_.paused(host, host, 0)) return fabric_.await_resume(host);
   Host& h = hosts_[host];
   sim::SimTime next = sim::SimTime::max();
   for (std::size_t n = 0; n < h.flows.size(); ++n) {
