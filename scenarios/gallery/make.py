@@ -71,7 +71,7 @@ ENTRIES = [
     Entry("congestion_control", "fabric.congestion.algorithm", "workload.load", "slowdown of flows to 100 kB, 99 %",
           lambda row: float(row["p99"]), lambda v: f"{v:.1f}", controls_compared, measure=congestion_rows,
           question="Which congestion control keeps small flows quick beside large ones?",
-          command="loco-sim sweep scenarios/gallery/congestion_control.yaml"),
+          command="loco-sim run scenarios/gallery/congestion_control.yaml --set workload.load=800"),
     Entry("slow_receiver", "hardware.pcie.lanes", "fabric.flow_control", "payload", goodput, bit_rate, slow_receiver),
     Entry("switch_buffer", "fabric.buffer.size", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
           buffer_needed),
