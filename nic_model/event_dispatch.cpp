@@ -83,6 +83,7 @@ void handle(Engine& engine, const sim::Event& e) {
     case fabric::kEventPause:
     case fabric::kEventLink:
     case fabric::kEventReroute:
+    case fabric::kEventHeaders:
       return deliver(engine, e);
     case fabric::kEventResumed:
       return port_resumed(engine, e.where);

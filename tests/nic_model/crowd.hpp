@@ -16,6 +16,7 @@ struct CrowdOptions {
   std::uint64_t mtu = 4'096;
   sim::Duration delay{};  ///< of a cable
   sim::BitsPerSecond rate{100'000'000'000};
+  bool at_once = false;        ///< else they begin one after the other within 10 us
   std::uint32_t requests = 0;  ///< of each sender; 0: without end
   std::uint32_t length = 65'536;
   std::uint64_t overhead = 0;  ///< of a packet; 0: as the profile has it
@@ -42,8 +43,8 @@ class Crowd {
       qps_.push_back(system_.create_qp(node, cqs_[node], 64));
       left_.push_back(options.requests);
       system_.connect(qps_.back(), system_.create_qp(0, cqs_[0], 1));
-      // They begin one after the other within 10 us.
-      system_.create_thread(node, sim::SimTime{std::int64_t{node - 1} * 10'000'000 / options.senders});
+      const std::int64_t apart = options.at_once ? 0 : 10'000'000 / options.senders;
+      system_.create_thread(node, sim::SimTime{std::int64_t{node - 1} * apart});
       scripts_.steps.emplace_back([this, node](nic::Cpu& cpu) { keep_busy(cpu, node); });
     }
   }
@@ -91,6 +92,8 @@ class Crowd {
     p.pcie_generation = 0;
     p.pcie_rate = sim::BitsPerSecond{1'000'000'000'000};
     p.nic_placement = options.tap != nullptr ? nic::Placement::out_of_order : nic::Placement::in_order;
+    p.nic_slow_restart = nic::SlowRestart::off;
+    p.nic_lossy_timeout = sim::Duration{0};
     if (options.overhead != 0) p.link_overhead = sim::Bytes{options.overhead};
     p.nic_qp_gap = p.nic_packet_gap = p.nic_jitter = sim::Duration{0};
     p.nic_qp_gap_rate = p.nic_buffer_rate = sim::BitsPerSecond{0};
