@@ -162,6 +162,8 @@ class System {
   [[nodiscard]] std::vector<RecvWqe> posted_receives(std::uint32_t queue) const;
   [[nodiscard]] const std::vector<MemoryRegion>& regions() const;
   [[nodiscard]] const SystemConfig& config() const;
+  /// The hardware of a host, as it is here: its links are those of the network.
+  [[nodiscard]] const HardwareProfile& profile(NodeId node) const;
   [[nodiscard]] const Counters& counters() const;
   /// The resources that were busiest, `most` of them, the greatest share of `window` first: that of the time since the
   /// start in which something was to do.
@@ -169,7 +171,8 @@ class System {
   /// Only to look at: links' counters, queues.
   [[nodiscard]] const fabric::Network& network() const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
-  [[nodiscard]] NodeId qp_node(QpId qp) const;
+  [[nodiscard]] NodeId qp_node(QpId qp) const;        ///< its host
+  [[nodiscard]] std::uint32_t qp_nic(QpId qp) const;  ///< which of the host's NICs it is on
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;

@@ -62,7 +62,7 @@ fabric::Opcode payload_opcode(const Connection& qp, const Wqe& wqe) {
 /// that place.
 void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset,
                  fabric::Packet& packet) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(qp.node());
   const auto index = static_cast<std::uint32_t>(offset / mtu_of(engine, qp, e.wqe.length));
   packet.opcode = payload_opcode(qp, e.wqe);
   packet.psn = e.psn + index;
@@ -114,7 +114,7 @@ bool Requester::may_transmit(const Engine& engine, const Connection& qp) const {
   if (rnr_wait_ || transmit_next_ == started_) return false;
   const SendEntry& e = entry(transmit_next_);
   if (e.status != Status::success || (engine.kernel.windows() && window_is_full(engine, qp))) return false;
-  if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(), qp, e.wqe);
+  if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(qp.node()), qp, e.wqe);
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
 }
 
@@ -132,7 +132,7 @@ std::uint32_t Requester::sent_ahead(const Engine& engine, const Connection& qp) 
 std::uint32_t Requester::window(const Engine& engine, const Connection& qp) const {
   constexpr std::uint32_t kAll = kPsnsMax;
   const std::uint64_t mtu = mtu_of(engine, qp);
-  const std::uint64_t bytes = engine.profile().nic_tx_window.count;
+  const std::uint64_t bytes = engine.profile(qp.node()).nic_tx_window.count;
   const std::uint32_t most =
       bytes == 0 ? kAll : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / mtu, 1, kAll));
   return window_->packets() == 0 ? most : std::min(most, window_->packets());
@@ -149,7 +149,7 @@ bool Requester::window_is_full(const Engine& engine, const Connection& qp) const
 
 /// Nobody would answer a window full of packets of which none is a message's last one: one in a quarter of it asks.
 void Requester::ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet) {
-  if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile().nic_slow_restart_idle);
+  if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile(qp.node()).nic_slow_restart_idle);
   if (!sends_payload(entry(transmit_next_).wqe.opcode)) return;
   const std::uint32_t most = window(engine, qp);
   const auto index = static_cast<std::uint32_t>(packet.psn.distance(una_)) + 1;
@@ -172,7 +172,7 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
   packet.length = e.wqe.length;
   packet.immediate = e.wqe.with_imm;
   const auto first = static_cast<std::uint32_t>(network.announce_after());
-  announce_message(engine, packet, there_before(engine, e.ready, e.wqe.local, first, e.payload_read));
+  announce_message(engine, packet, there_before(engine, qp.node(), e.ready, e.wqe.local, first, e.payload_read));
 }
 
 /// Sees to it that the next packet is sent, if it can be.
@@ -190,7 +190,7 @@ void Requester::schedule_transmit(Engine& engine, QpId id) {
   const SendEntry& e = entry(transmit_next_);
   sim::SimTime there = e.ready;
   if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data) {
-    there = there_before(engine, there, e.wqe.local, e.sent + next_packet(engine, qp, e), e.payload_read);
+    there = there_before(engine, qp.node(), there, e.wqe.local, e.sent + next_packet(engine, qp, e), e.payload_read);
   }
   engine.schedule(kEventTransmit, id, 0, std::max(there, transmit_free_));
 }
@@ -276,7 +276,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   const std::uint32_t before = under_way();
   if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + psns;
   if (engine.selective() && qp.type() == QpType::rc) note_sent(engine, packet, psns);
-  more_under_way(engine, qp.settings(), before);
+  more_under_way(engine, qp, before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
   if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it was for the port: the oldest is being sent
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) {
