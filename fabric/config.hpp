@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,16 +41,30 @@ struct TrafficClass {
   bool operator==(const TrafficClass&) const = default;
 };
 
+/// What a host of the network has of its own, where they are not all alike. The times are as in Config.
+struct EndPoint {
+  std::string name{};  ///< `h3.1`: NIC 1 of the fourth machine; empty: by its number
+  sim::Duration loopback_latency{};
+  sim::Duration delivery_latency{};
+  sim::Duration delivery_jitter{};
+  sim::BitsPerSecond
+      rate{};           ///< of its cables that have no rate of their own; a cable of two hosts has the slower one's
+  sim::Duration gap{};  ///< as PacketFormat::gap
+
+  bool operator==(const EndPoint&) const = default;
+};
+
 struct Config {
   Topology topology = Topology::star;
   std::uint32_t nodes = 2;
-  sim::BitsPerSecond link_rate{};    ///< zero: serialisation takes no time
-  sim::Duration link_delay{};        ///< propagation over one link
-  sim::Duration switch_latency{};    ///< first byte in to first byte out
-  sim::Duration loopback_latency{};  ///< a packet from a NIC to itself, all its way: it never reaches port or link
-  sim::Duration delivery_latency{};  ///< the last byte at the destination until handle() hands the packet over
-  sim::Duration delivery_jitter{};   ///< its spread (variation.hpp); 0: it is always the same
-  topology::Parameters shape{};      ///< for Topology::shaped; its hosts are the nodes
+  sim::BitsPerSecond link_rate{};      ///< zero: serialisation takes no time
+  sim::Duration link_delay{};          ///< propagation over one link
+  sim::Duration switch_latency{};      ///< first byte in to first byte out
+  sim::Duration loopback_latency{};    ///< a packet from a NIC to itself, all its way: it never reaches port or link
+  sim::Duration delivery_latency{};    ///< the last byte at the destination until handle() hands the packet over
+  sim::Duration delivery_jitter{};     ///< its spread (variation.hpp); 0: it is always the same
+  std::vector<EndPoint> end_points{};  ///< by host; empty: all are alike, as said here
+  topology::Parameters shape{};        ///< for Topology::shaped; its hosts are the nodes
   Options options{};
   sim::Bytes packet_max{4'224};  ///< largest packet on the wire: what PFC's headroom is worked out with
   std::uint64_t seed = 1;        ///< root of the random stream
@@ -68,6 +83,18 @@ struct Config {
   LinkTap* tap = nullptr;  ///< sees what links carry (tap.hpp); outlives the network
 
   bool operator==(const Config&) const = default;
+  [[nodiscard]] sim::Duration loopback_of(NodeId host) const {
+    return end_points.empty() ? loopback_latency : end_points[host].loopback_latency;
+  }
+  [[nodiscard]] sim::Duration delivery_to(NodeId host) const {
+    return end_points.empty() ? delivery_latency : end_points[host].delivery_latency;
+  }
+  [[nodiscard]] sim::Duration jitter_at(NodeId host) const {
+    return end_points.empty() ? delivery_jitter : end_points[host].delivery_jitter;
+  }
+  [[nodiscard]] sim::Duration gap_of(NodeId host) const {
+    return end_points.empty() ? packets.gap : end_points[host].gap;
+  }
   /// Empty when consistent, else what is wrong. The constructor finds what depends on the graph.
   [[nodiscard]] std::string_view validate() const;
   /// Do devices differ (Options::variation)?

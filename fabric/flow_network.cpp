@@ -71,13 +71,15 @@ void FlowNetwork::append(sim::SimTime at, std::uint32_t lane, std::uint32_t slot
 void FlowNetwork::start_flow(std::uint32_t lane, sim::SimTime at) {
   const Entry& entry = lanes_[lane].waiting.front();
   const Packet& packet = packets_[entry.packet];
-  starts_.push_back({std::max(at, entry.at), lane, packet.source, packet.destination, entry.bytes,
-                     burst_of(packet, config_.packets)});
+  PacketFormat format = config_.packets;
+  format.gap = config_.gap_of(packet.source);
+  starts_.push_back(
+      {std::max(at, entry.at), lane, packet.source, packet.destination, entry.bytes, burst_of(packet, format)});
 }
 
 sim::SimTime FlowNetwork::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) {
   if (packet.source == packet.destination) {
-    lanes_[packet.source].arriving.push_back({.at = now + latency + config_.loopback_latency,
+    lanes_[packet.source].arriving.push_back({.at = now + latency + config_.loopback_of(packet.source),
                                               .packet = keep(packet),
                                               .bytes = packet.wire,
                                               .destination = packet.destination});

@@ -128,6 +128,8 @@ class Network {
   [[nodiscard]] virtual Train train(const Packet& /*packet*/) const { return {}; }
 
   // --- looking -------------------------------------------------------------------------------------------------------
+  /// Checks what holds between two events; throws sim::BrokenInvariant. Takes time with all that is inside.
+  virtual void check(sim::SimTime /*now*/) const {}
   [[nodiscard]] virtual std::size_t packets_inside() const = 0;
   /// Packets on their way, for state hashing and progress checks: lane by lane, oldest first.
   [[nodiscard]] virtual std::size_t lanes() const = 0;

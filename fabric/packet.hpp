@@ -12,7 +12,7 @@
 
 namespace loco::fabric {
 
-using NodeId = std::uint32_t;  ///< index of a host; every host has one NIC
+using NodeId = std::uint32_t;  ///< index of a host of the network: a NIC, of which a machine may have several
 using QpId = std::uint32_t;    ///< index of a queue pair, unique in the whole system
 
 /// Packet sequence number: 24 bits, wraps (IBTA 9.7.1).

@@ -50,10 +50,14 @@ void PacketNetwork::start(sim::EventQueue& events) {
 
 sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency,
                                  const Packet& packet) {
+  ++packets_sent_;
   const bool loopback = packet.source == packet.destination;
   if (loopback || config_.topology == Topology::ideal) {
     pass(events, config_.topology == Topology::ideal ? own_lane(packet) : packet.source,
-         now + latency + (loopback ? config_.loopback_latency : config_.link_delay + config_.delivery_latency), packet);
+         now + latency +
+             (loopback ? config_.loopback_of(packet.source)
+                       : config_.link_delay + config_.delivery_to(packet.destination)),
+         packet);
     return now;
   }
   Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};

@@ -52,6 +52,8 @@ class PacketNetwork final : public Network {
   [[nodiscard]] std::uint32_t keep_telemetry(const Telemetry& telemetry) override;
   Telemetry take_telemetry(std::uint32_t name) override;
 
+  void check(sim::SimTime now) const override;  // check.cpp
+  [[nodiscard]] std::uint64_t packets_sent() const { return packets_sent_; }
   [[nodiscard]] std::uint64_t packets_delivered() const { return packets_delivered_; }
   [[nodiscard]] std::uint64_t bytes_delivered() const { return bytes_delivered_; }
   [[nodiscard]] std::uint64_t packets_lost(LossReason reason) const {
@@ -124,6 +126,10 @@ class PacketNetwork final : public Network {
   [[nodiscard]] std::uint32_t own_lane(const Packet& packet) const {
     return config_.nodes + 2 * packet.source_qp + (is_response(packet.opcode) ? 1 : 0);
   }
+  // check.cpp
+  void check_lane(std::size_t lane, sim::SimTime now) const;
+  void check_classes(topology::LinkId link, sim::SimTime now) const;
+  void check_buffer(topology::VertexId at, sim::SimTime now) const;
   // packet_network.cpp: packets from port to port
   void pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTime arrival, const Packet& packet);
   std::optional<Packet> arrive(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
@@ -223,6 +229,7 @@ class PacketNetwork final : public Network {
   std::uint64_t packets_trimmed_ = 0;
   std::vector<ClassPort> class_ports_{};  // by link; empty: there is one class
   std::array<TrafficClass, kClasses> class_options_{};
+  std::uint64_t packets_sent_ = 0;
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;
   std::array<std::uint64_t, kLossReasonNames.size()> packets_lost_{};

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "fabric/disconnect.hpp"
 #include "fabric/lane.hpp"
@@ -28,6 +33,29 @@ std::uint64_t headroom_of(const LinkInfo& link, sim::Duration delay, const Confi
   return static_cast<std::uint64_t>(flight) + 3 * c.packet_max.count + kPauseBytes;
 }
 
+/// The names of hosts, and the cables of those that are not as fast as the others', or faster.
+void set_ends(topology::Topology& graph, const Config& c) {
+  if (c.end_points.empty() || graph.hosts() != c.end_points.size()) return;
+  std::vector<std::string> names;
+  for (topology::VertexId host = 0; host < graph.hosts(); ++host) {
+    const std::string& name = c.end_points[host].name;
+    names.push_back(name.empty() ? graph.name(host) : name);
+  }
+  graph.set_host_names(std::move(names));
+  const auto* const custom = std::get_if<topology::Custom>(&graph.parameters());
+  for (topology::CableId cable = 0; cable < graph.cables(); ++cable) {
+    if (custom != nullptr && custom->edges[cable].rate) continue;
+    const topology::Link& link = graph.link(2 * cable);
+    std::optional<sim::BitsPerSecond> least;
+    for (const topology::VertexId end : {link.from, link.to}) {
+      if (!graph.is_host(end)) continue;
+      const sim::BitsPerSecond rate = c.end_points[end].rate;
+      if (!least || least->value == 0 || (rate.value != 0 && rate.value < least->value)) least = rate;
+    }
+    if (least) graph.set_cable(cable, {*least, link.spec.delay});
+  }
+}
+
 LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const Config& c,
                    const std::vector<std::int64_t>& clocks) {
   const topology::Link& link = graph.link(id);
@@ -42,8 +70,9 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
   info.delay_ps = link.spec.delay.ps;
   if (!info.to_switch) {
     const bool jitters = c.options.variation != Variation::none;
-    info.jitter_ps = jitters ? std::min(c.delivery_jitter.ps, c.delivery_latency.ps) : 0;
-    info.delay_ps += c.delivery_latency.ps - info.jitter_ps;
+    const sim::Duration delivery = c.delivery_to(link.to);
+    info.jitter_ps = jitters ? std::min(c.jitter_at(link.to).ps, delivery.ps) : 0;
+    info.delay_ps += delivery.ps - info.jitter_ps;
   }
   info.varies = info.to_switch ? c.varies() : info.jitter_ps != 0;
   info.watched =
@@ -97,6 +126,7 @@ Wiring make_wiring(const Config& config) {
                  .shared = {},
                  .changes = config.changes,
                  .variation = sim::Stream(config.seed, "fabric.variation")()};
+  set_ends(network.graph, config);
   const topology::Topology& graph = network.graph;
   if (graph.hosts() != config.nodes) {
     throw std::invalid_argument(

@@ -15,10 +15,9 @@ namespace {
 constexpr std::size_t kStackBytes = 256U << 10U;
 }  // namespace
 
-Fibers::Fibers(nic::System& system, const nic::HardwareProfile& profile, bool timed,
-               const std::unique_ptr<Recorder>& recorder)
+Fibers::Fibers(nic::System& system, bool timed, const std::unique_ptr<Recorder>& recorder)
     : system_(system),
-      profile_(profile),
+      profile_(&system.config().profile),
       recorder_(recorder),
       timed_(timed),
       pool_({.stack_bytes = kStackBytes}) {}
@@ -42,7 +41,7 @@ void Fibers::unwind() {
 }
 
 nic::ThreadId Fibers::add(nic::NodeId node, std::uint32_t index, std::string name, std::function<void()> body,
-                                  bool service) {
+                          bool service) {
   const nic::ThreadId id = system_.create_thread(node, system_.now());
   threads_.push_back(std::make_unique<Thread>(*this, node, index));
   fibers_.emplace_back();
@@ -106,6 +105,7 @@ void Fibers::run(nic::Cpu& cpu) {
   cpu_ = &cpu;
   current_ = cpu.thread();
   running_ = threads_[current_].get();
+  profile_ = &cpu.profile();
   if (running_->halted) {
     cpu.stop();
     cpu_ = nullptr;

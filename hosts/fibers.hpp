@@ -1,6 +1,6 @@
 // The driver for blocking code: programs on fibers, each resumed when the machine takes a step of its thread. A driver
-// for generators of an interpreter is this one, too: what they yield is done by a program on a fiber, and they themselves
-// run outside of it (call_outside).
+// for generators of an interpreter is this one, too: what they yield is done by a program on a fiber, and they
+// themselves run outside of it (call_outside).
 //
 // Everything happens on one OS thread. A program runs only inside run(cpu), and gives the processor back in suspend().
 #pragma once
@@ -37,10 +37,9 @@ class ProgramError : public std::runtime_error {
 
 class Fibers final : public nic::ThreadRunner {
  public:
-  /// `system` and `profile`, its hardware, outlive it. `timed`: the schedule is that of the clock.
+  /// `system` outlives it. `timed`: the schedule is that of the clock.
   /// `recorder`: who is told about what the threads do; may hold none.
-  Fibers(nic::System& system, const nic::HardwareProfile& profile, bool timed,
-         const std::unique_ptr<Recorder>& recorder);
+  Fibers(nic::System& system, bool timed, const std::unique_ptr<Recorder>& recorder);
   ~Fibers() override;
   Fibers(const Fibers&) = delete;
   Fibers& operator=(const Fibers&) = delete;
@@ -78,7 +77,8 @@ class Fibers final : public nic::ThreadRunner {
   [[nodiscard]] nic::System& system() { return system_; }
   /// Null: nothing is recorded.
   [[nodiscard]] Recorder* recorder() const { return recorder_.get(); }
-  [[nodiscard]] const nic::HardwareProfile& profile() const { return profile_; }
+  /// Of the host of the thread whose step it is.
+  [[nodiscard]] const nic::HardwareProfile& profile() const { return *profile_; }
   /// Programs are being unwound.
   [[nodiscard]] bool closing() const { return closing_; }
 
@@ -104,7 +104,7 @@ class Fibers final : public nic::ThreadRunner {
   [[noreturn]] void refuse() const;
 
   nic::System& system_;
-  const nic::HardwareProfile& profile_;
+  const nic::HardwareProfile* profile_;
   const std::unique_ptr<Recorder>& recorder_;
   bool timed_;
   std::vector<std::unique_ptr<Thread>> threads_;
@@ -112,7 +112,7 @@ class Fibers final : public nic::ThreadRunner {
   std::uint64_t starts_ = 0;
   nic::Cpu* cpu_ = nullptr;                         ///< of the step that is being taken
   nic::ThreadId current_ = 0;                       ///< the thread whose step it is
-  Thread* running_ = nullptr;                    ///< that thread
+  Thread* running_ = nullptr;                       ///< that thread
   std::uint32_t unfinished_ = 0;                    ///< program threads
   const std::function<void()>* outside_ = nullptr;  ///< what the running program wants called
   std::exception_ptr outside_failure_;

@@ -126,7 +126,8 @@ std::uint32_t Recorder::node_set(std::span<const nic::NodeId> nodes) {
   return found->second;
 }
 
-trace::CallId Recorder::begin(std::uint32_t machine_thread, const trace::CallInfo& call, trace::Seq seq, std::int64_t ps) {
+trace::CallId Recorder::begin(std::uint32_t machine_thread, const trace::CallInfo& call, trace::Seq seq,
+                              std::int64_t ps) {
   const KnownCall& what = known(call);
   const std::uint32_t thread = lane(machine_thread, call.lane);
   const std::uint32_t object_index = object(call.object);

@@ -19,12 +19,15 @@ Config checked(Config config) {
 
 nic::SystemConfig system_config(const Config& config) {
   fabric::Config network = config.network;
-  network.nodes = config.nodes;
+  network.nodes = config.nodes + static_cast<std::uint32_t>(nic::further_nics(config.hosts).size());
   network.topology = config.profile.link_ideal ? fabric::Topology::ideal : config.topology;
   if (config.schedule != Schedule::timed)
     network.options.variation = fabric::Variation::none;  // times say nothing there
-  for (const NodeStop& stop : config.stops) fabric::disconnect(network, stop.node, stop.at);
+  for (const NodeStop& stop : config.stops)
+    for (const nic::NicId nic : nic::nics_of(config.hosts, config.nodes, stop.node))
+      fabric::disconnect(network, nic, stop.at);
   return {.profile = config.profile,
+          .hosts = config.hosts,
           .topology = config.topology,
           .network = network,
           .nodes = config.nodes,
@@ -41,7 +44,7 @@ Runtime::Runtime(Config config)
     : config_(checked(std::move(config))),
       system_(system_config(config_)),
       scheduler_(config_.schedule, config_.seed),
-      threads_(system_, config_.profile, config_.schedule == Schedule::timed, recorder_) {
+      threads_(system_, config_.schedule == Schedule::timed, recorder_) {
   if (config_.record) {
     recorder_ = std::make_unique<Recorder>(config_.nodes, config_.record_activities);
     recorder_->trace().seed = config_.seed;

@@ -42,8 +42,11 @@ void VerbsRecorder::end(const nic::System& system) {
                                   .receives = q.receives});
   }
   for (const nic::MemoryRegion& r : system.regions())
-    verbs_.regions.push_back(
-        {.node = r.node, .base = r.base, .size = r.size, .relaxed = r.kind.relaxed_ordering, .device = r.kind.device});
+    verbs_.regions.push_back({.node = r.node,
+                              .base = r.base,
+                              .size = r.size,
+                              .relaxed = r.kind.relaxed_ordering,
+                              .device = r.kind.device || r.kind.gpu != 0});
   for (nic::CqId cq = 0; cq < system.completion_queues(); ++cq) verbs_.cq_entries.push_back(system.cq_entries(cq));
   const nic::Placement placement = system.config().profile.nic_placement;
   verbs_.writes_overtake = nic::writes_overtake(placement);

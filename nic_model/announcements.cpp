@@ -47,7 +47,7 @@ void announce(Engine& engine, const ReceivedWaits& message) { hold_received(engi
 void announce(Engine& engine, const ReceivedLanded& message) { release_received(engine, message.node, message.bytes); }
 
 void announce(Engine& engine, const AtomicLanded& message) {
-  atomic_done(engine, message.node, atomic_bank(engine.profile(), message.address));
+  atomic_done(engine, message.node, atomic_bank(engine.profile(message.node), message.address));
 }
 
 void announce(Engine& engine, const ConnectionFailed& message) { to_error(engine, message.qp); }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "fabric/config.hpp"
 #include "nic_model/profile.hpp"
+#include "nic_model/verbs.hpp"
 
 namespace loco::nic {
 
@@ -13,11 +15,61 @@ class MessageObserver;
 class Observer;
 class ThreadRunner;
 
+/// No PCIe switch: a device at a root port of its own.
+inline constexpr std::uint32_t kRootPort = 0xffffffffU;
+
+/// A GPU whose memory NICs reach over PCIe.
+struct GpuConfig {
+  std::uint32_t pcie_switch = kRootPort;  ///< that it is behind
+  sim::BitsPerSecond rate{};              ///< of its PCIe link, each way; 0: no limit
+
+  bool operator==(const GpuConfig&) const = default;
+};
+
+/// A host that is not as SystemConfig::profile says, has several NICs, or other devices.
+struct HostConfig {
+  std::uint32_t hardware = 0;                 ///< 0: SystemConfig::profile; n: HostsConfig::hardware[n - 1]
+  std::uint32_t nics = 1;                     ///< all of this hardware
+  std::vector<std::uint32_t> nic_switches{};  ///< the PCIe switch that each NIC is behind; empty: none is
+  std::vector<GpuConfig> gpus{};
+
+  [[nodiscard]] std::uint32_t switch_of(std::uint32_t nic) const {
+    return nic < nic_switches.size() ? nic_switches[nic] : kRootPort;
+  }
+
+  bool operator==(const HostConfig&) const = default;
+};
+
+/// What hosts have that SystemConfig::profile does not say.
+struct HostsConfig {
+  std::vector<HardwareProfile> hardware{};  ///< of some of them; differs_in() says what they have in common
+  std::vector<HostConfig> of{};             ///< by host; empty: all have `profile` and one NIC
+
+  [[nodiscard]] std::uint32_t nics(NodeId host) const { return of.empty() ? 1 : of[host].nics; }
+  [[nodiscard]] std::size_t gpus(NodeId host) const { return of.empty() ? 0 : of[host].gpus.size(); }
+  [[nodiscard]] const HardwareProfile& profile(const HardwareProfile& common, NodeId host) const {
+    return of.empty() || of[host].hardware == 0 ? common : hardware[of[host].hardware - 1];
+  }
+  bool operator==(const HostsConfig&) const = default;
+};
+
+/// A NIC by its host, and which of the host's it is.
+struct NicPlace {
+  NodeId host = 0;
+  std::uint32_t index = 0;
+
+  bool operator==(const NicPlace&) const = default;
+};
+/// The NICs behind the first ones. A host's first NIC has the host's number on the network; behind them come the second
+/// NICs of the hosts that have one, then the third, ...: of n hosts that all have r, NIC k of host h is k * n + h.
+[[nodiscard]] std::vector<NicPlace> further_nics(const HostsConfig& hosts);
+
 struct SystemConfig {
   HardwareProfile profile;
+  HostsConfig hosts{};                                 ///< whose hardware is another, who has several NICs
   fabric::Topology topology = fabric::Topology::star;  ///< `profile.link_ideal` overrides it
   fabric::Config network{};  ///< shape, options, seed and failures are used; the rest comes from here and the profile
-  std::uint32_t nodes = 2;
+  std::uint32_t nodes = 2;   ///< hosts
   /// The path MTU of each node's queue pairs that System::connect() connects, as QpAttributes::path_mtu; of nodes that
   /// it does not reach, and 0: `profile.link_mtu`.
   std::vector<std::uint32_t> path_mtu{};
@@ -30,6 +82,14 @@ struct SystemConfig {
   std::uint64_t seed = 1;  ///< of what NICs draw: the order of words (nic.word_order: any)
   bool witness = false;    ///< remember the last writer of every word; needed for subevents' source and overwrote
 };
+
+/// The numbers of a host's NICs.
+[[nodiscard]] std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host);
+
+/// What all NICs of a network have in common: order, recovery, the format of packets. Empty when `other` may be the
+/// hardware of a host among those of `common`, else the key in which it must not differ. Its links are those of
+/// `common`, but for the rate of its own cable; its faults too.
+[[nodiscard]] std::string_view differs_in(const HardwareProfile& common, const HardwareProfile& other);
 
 /// Who runs the threads, and who watches (may be null). Passed to every step.
 struct Context {

@@ -49,7 +49,7 @@ void deliver(Engine& engine, const sim::Event& event) {
     return engine.responders[packet->destination_qp].take_trimmed(engine, *packet);
   }
   if (!admit_received(engine, *packet)) return engine.release(packet->buffer);
-  if (Observer* o = engine.observer()) o->on_packet(PacketStep::received, *packet, engine.now());
+  engine.tell(PacketStep::received, *packet);
   if (MessageObserver* m = engine.messages(); m != nullptr && packet->call != 0)
     m->on_request_packet(PacketStep::received, *packet);
   if (packet->marked) answer_mark(engine, *packet);

@@ -174,6 +174,9 @@ struct HardwareProfile {
   sim::Bytes pcie_completion_credits{0};     ///< bytes of read data that the NIC takes at once; 0 is no limit
   sim::Bytes pcie_cpu_cache{0};              ///< regions of at most this size lie in the CPU's cache
   sim::Duration pcie_warm_saving{};          ///< what an access to such a region is faster by
+  sim::Duration pcie_switch{};               ///< a switch on the way, each way
+  sim::BitsPerSecond pcie_peer_write{};      ///< of writes to a GPU through the root complex; 0: as fast as links
+  sim::BitsPerSecond pcie_peer_read{};       ///< and of the data of reads
   bool pcie_remote_numa = false;             ///< memory is at another socket than the NIC
   sim::Duration pcie_numa_penalty{};
   bool pcie_iommu = false;             ///< addresses are translated by an IOMMU

@@ -6,34 +6,45 @@
 namespace loco::nic {
 
 State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fabric_config(c))), processes(c.nodes) {
-  for (NodeId node = 0; node < c.nodes; ++node) {
+  const bool of_nic = c.profile.pcie_ordering_domain == OrderingDomain::nic;
+  for (NodeId host = 0; host < c.nodes; ++host) {
     memories.emplace_back(c.witness);
+    if (c.hosts.of.empty()) continue;
+    for (const GpuConfig& gpu : c.hosts.of[host].gpus) peers.emplace_back(host, gpu);
+  }
+  for (NicId nic = 0; nic < kernel.nics(); ++nic) {
     hosts.emplace_back();
     atomics.emplace_back();
-    links.emplace_back(c.profile);
-    caches.emplace_back(c.profile);
-    if (c.profile.pcie_ordering_domain == OrderingDomain::nic) domains.emplace_back(node);
+    links.emplace_back(kernel.profile(nic));
+    caches.emplace_back(kernel.profile(nic));
+    if (of_nic) domains.emplace_back(nic);
   }
-  if (c.profile.pcie_ordering_domain == OrderingDomain::nic && c.profile.splits_writes()) {
-    for (NodeId node = 0; node < c.nodes; ++node) {
-      for (std::uint32_t other = 1; other < c.profile.pcie_functions; ++other) domains.emplace_back(node);
-    }
+  for (NicId nic = 0; nic < kernel.nics() && of_nic; ++nic) {
+    const HardwareProfile& p = kernel.profile(nic);
+    hosts[nic].set_first_domain(static_cast<std::uint32_t>(domains.size()));
+    for (std::uint32_t other = 1; p.splits_writes() && other < p.pcie_functions; ++other) domains.emplace_back(nic);
   }
   for (std::uint32_t domain = 0, end = static_cast<std::uint32_t>(domains.size()); domain < end; ++domain)
-    add_device_path(domain);
-  ports.resize(c.nodes);
-  receive_buffers = make_receive_buffers(c.nodes, *network, kernel.profile());
+    add_paths(domain);
+  ports.resize(kernel.nics());
+  receive_buffers = make_receive_buffers(kernel, *network);
   network->start(kernel.events());
 }
 
-void State::add_device_path(std::uint32_t domain) {
-  if (!kernel.profile().nic_device_own_path) return;
-  domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
-  domains.emplace_back(domains[domain].node());
+void State::add_paths(std::uint32_t domain) {
+  const NicId nic = domains[domain].node();
+  if (kernel.profile(nic).nic_device_own_path) {
+    domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
+    domains.emplace_back(nic);
+  }
+  const std::size_t gpus = kernel.config().hosts.gpus(kernel.host_of(nic));
+  if (gpus == 0) return;
+  domains[domain].set_gpu_paths(static_cast<std::uint32_t>(domains.size()), static_cast<std::uint32_t>(gpus));
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) domains.emplace_back(nic);
 }
 
 void check_node(const State& s, NodeId node) {
-  if (node >= s.hosts.size()) throw std::invalid_argument(fmt::format("there is no node {}", node));
+  if (node >= s.memories.size()) throw std::invalid_argument(fmt::format("there is no node {}", node));
 }
 
 }  // namespace loco::nic

@@ -23,6 +23,7 @@
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/peer.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
@@ -47,6 +48,7 @@ struct State {
   std::vector<Thread> threads{};
   std::vector<Host> hosts{};
   std::vector<PcieLink> links{};
+  std::vector<PeerDevice> peers{};
   std::vector<PostedDomain> domains{};
   std::vector<Port> ports{};
   std::vector<ReceiveBuffer> receive_buffers{};
@@ -62,12 +64,12 @@ struct State {
   AckTimers ack_timers{};
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
-  /// Gives an ordering domain its path to memory on the NIC, if there is a second one.
-  void add_device_path(std::uint32_t domain);
+  /// Gives an ordering domain its paths to the memories that have one of their own: that on the NIC (by option), GPUs'.
+  void add_paths(std::uint32_t domain);
   [[nodiscard]] Units units() {
-    return {kernel,     *network, payloads, regions,         memories, processes,   threads,  hosts,
-            links,      domains,  ports,    receive_buffers, caches,   connections, contexts, requesters,
-            responders, atomics,  cqs,      receive_queues,  tracks,   ack_timers,  stalled};
+    return {kernel,     *network,   payloads, regions, memories,        processes, threads,     hosts,
+            links,      peers,      domains,  ports,   receive_buffers, caches,    connections, contexts,
+            requesters, responders, atomics,  cqs,     receive_queues,  tracks,    ack_timers,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

@@ -19,17 +19,19 @@ void check_all(const State& s) {
   for (QpId id = 0; id < s.connections.size(); ++id) check_queue_pair(s, id);
   for (CqId id = 0; id < s.cqs.size(); ++id) s.cqs[id].check(id, now);
   for (SrqId id = 0; id < s.receive_queues.size(); ++id) s.receive_queues[id].check(id, now);
-  for (ThreadId id = 0; id < s.threads.size(); ++id) s.threads[id].check(id, now, s.kernel.profile());
+  for (ThreadId id = 0; id < s.threads.size(); ++id)
+    s.threads[id].check(id, now, s.kernel.profile(s.threads[id].node()));
   for (NodeId id = 0; id < s.processes.size(); ++id) s.processes[id].check(id, now);
   for (std::uint32_t domain = 0; domain < s.domains.size(); ++domain) s.domains[domain].check(domain, now);
-  const HardwareProfile& p = s.kernel.profile();
-  for (NodeId node = 0; node < s.links.size(); ++node) {
+  for (NicId node = 0; node < s.links.size(); ++node) {
+    const HardwareProfile& p = s.kernel.profile(node);
     s.links[node].check(node, p, now);
     s.ports[node].check(node, now);
     s.receive_buffers[node].check(node, p.nic_receive_buffer.count, now);
     s.caches[node].check(node, p, now);
     s.atomics[node].check(node, now, p.nic_atomic_banks);
   }
+  s.network->check(now);
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ void check_step(const State& s, const sim::Event& event) {
   if (of_queue_pair) check_queue_pair(s, event.where);
   if (event.what == kEventCommit) s.domains[event.where].check(event.where, s.kernel.now());
   if (event.what == kEventThreadStep || event.what == kEventDrain) {
-    s.threads[event.where].check(event.where, s.kernel.now(), s.kernel.profile());
+    s.threads[event.where].check(event.where, s.kernel.now(), s.kernel.profile(s.threads[event.where].node()));
   }
   constexpr std::uint64_t kNowAndThen = 1024;
   if (s.kernel.counters().events % kNowAndThen == 0) check_all(s);

@@ -66,7 +66,7 @@ namespace {
 /// The domain of bare DMA: the NIC's.
 std::uint32_t probe_domain(const State& s, NodeId node) {
   check_node(s, node);
-  if (s.kernel.profile().pcie_ordering_domain != OrderingDomain::nic) {
+  if (s.kernel.profile(node).pcie_ordering_domain != OrderingDomain::nic) {
     throw std::invalid_argument("bare DMA needs pcie.ordering_domain: nic");
   }
   return node;
@@ -85,7 +85,7 @@ void System::dma_write(NodeId node, const MemoryRegion& region, Address address,
   const std::uint32_t buffer = engine.payloads.acquire(bytes);
   std::fill_n(state_->payloads.edit(buffer), bytes, std::byte{});
   post_write(engine, domain, {.probe = true, .buffer = buffer, .length = bytes, .address = address}, {},
-             state_->kernel.profile().nic_wqe_start, region.rkey);
+             state_->kernel.profile(node).nic_wqe_start, region.rkey);
 }
 
 std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(node).probes_done(); }

@@ -162,6 +162,8 @@ class System {
   [[nodiscard]] std::vector<RecvWqe> posted_receives(std::uint32_t queue) const;
   [[nodiscard]] const std::vector<MemoryRegion>& regions() const;
   [[nodiscard]] const SystemConfig& config() const;
+  /// The hardware of a host, as it is here: its links are those of the network.
+  [[nodiscard]] const HardwareProfile& profile(NodeId node) const;
   [[nodiscard]] const Counters& counters() const;
   /// The resources that were busiest, `most` of them, the greatest share of `window` first: that of the time since the
   /// start in which something was to do.
@@ -171,7 +173,8 @@ class System {
   /// What a packet that is on its way carries: packet.length bytes; none without payload.
   [[nodiscard]] std::span<const std::byte> payload(const fabric::Packet& packet) const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
-  [[nodiscard]] NodeId qp_node(QpId qp) const;
+  [[nodiscard]] NodeId qp_node(QpId qp) const;        ///< its host
+  [[nodiscard]] std::uint32_t qp_nic(QpId qp) const;  ///< which of the host's NICs it is on
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;

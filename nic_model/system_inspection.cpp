@@ -9,6 +9,10 @@
 namespace loco::nic {
 
 const SystemConfig& System::config() const { return state_->kernel.config(); }
+const HardwareProfile& System::profile(NodeId node) const {
+  check_node(*state_, node);
+  return state_->kernel.profile(node);
+}
 const Counters& System::counters() const {
   Engine engine(state_->units(), nullptr);
   settle_all(engine);
@@ -21,18 +25,31 @@ std::span<const std::byte> System::payload(const fabric::Packet& packet) const {
   return {state_->payloads.data(packet.buffer) + packet.offset, packet.length};
 }
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
-NodeId System::qp_node(QpId qp) const { return state_->connections.at(qp).node(); }
+NodeId System::qp_node(QpId qp) const { return state_->kernel.host_of(state_->connections.at(qp).node()); }
 ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }
 
-NodeId System::qp_peer_node(QpId qp) const { return state_->connections.at(qp).peer_node(); }
+std::uint32_t System::qp_nic(QpId qp) const { return state_->kernel.index_of(state_->connections.at(qp).node()); }
+NodeId System::qp_peer_node(QpId qp) const {
+  const Connection& connection = state_->connections.at(qp);
+  return connection.peer() == kNone ? kNone : state_->kernel.host_of(connection.peer_node());
+}
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
+namespace {
+/// Are writes of a domain on their way to memories that have orders of their own?
+bool pending_elsewhere(const State& s, std::uint32_t domain, Stamp stamp) {
+  const PostedDomain& d = s.domains[domain];
+  if (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp)) return true;
+  for (std::uint32_t gpu = 0; gpu < d.gpu_paths(); ++gpu)
+    if (s.domains[d.first_gpu_path() + gpu].holds_data(stamp)) return true;
+  return false;
+}
+}  // namespace
 bool System::qp_settled(QpId qp) const {
   const State& s = *state_;
   const Connection& mine = s.connections.at(qp);
   if (mine.state() != QpState::rts || mine.peer() == kNone) return false;
   const auto pending = [&s](std::uint32_t domain, Stamp stamp) {
-    const PostedDomain& d = s.domains[domain];
-    return d.holds_data(stamp) || (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp));
+    return s.domains[domain].holds_data(stamp) || pending_elsewhere(s, domain, stamp);
   };
   const Responder& other = s.responders[mine.peer()];
   return s.requesters[qp].queue().empty() && !pending(s.requesters[qp].domain(), Stamp::aNLW) &&
@@ -46,9 +63,10 @@ bool System::qp_drained(QpId qp) const {
 bool System::qp_writes_pending(QpId qp) const {
   const State& s = *state_;
   const std::uint32_t from_peer = s.responders.at(qp).domain();
-  const std::uint32_t device_path = s.domains[from_peer].device_path();
-  if (device_path != kNone && s.domains[device_path].holds_data(Stamp::aNRW)) return true;
-  return s.kernel.profile().splits_writes() &&  // else all of a NIC's queue pairs are in one domain
+  if (pending_elsewhere(s, from_peer, Stamp::aNRW)) return true;
+  const NicId nic = s.connections[qp].node();
+  const bool splits = s.kernel.profile(nic).splits_writes() || s.kernel.config().hosts.nics(s.kernel.host_of(nic)) > 1;
+  return splits &&  // else all of a host's queue pairs are in one domain
          (s.domains[from_peer].holds_data(Stamp::aNRW) || s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW));
 }
 bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
@@ -75,7 +93,7 @@ System::Made System::made() const {
 System::QueuePairMade System::queue_pair(QpId qp) const {
   const State& s = *state_;
   const Connection& c = s.connections.at(qp);
-  return {.node = c.node(),
+  return {.node = s.kernel.host_of(c.node()),
           .type = c.type(),
           .peer = c.peer(),
           .send_cq = s.requesters[qp].cq(),

@@ -1,4 +1,5 @@
 // System: building the machine.
+#include <algorithm>
 #include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
@@ -13,18 +14,17 @@ namespace loco::nic {
 
 namespace {
 
-std::uint32_t new_domain(State& s, NodeId node) {
-  s.domains.emplace_back(node);
+std::uint32_t new_domain(State& s, NicId nic) {
+  s.domains.emplace_back(nic);
   const auto domain = static_cast<std::uint32_t>(s.domains.size() - 1);
-  s.add_device_path(domain);
+  s.add_paths(domain);
   return domain;
 }
 
 /// The order of posted writes that a function of a NIC is in: the NIC's, or with ID-based ordering its own.
-std::uint32_t domain_of(const State& s, NodeId node, std::uint32_t function) {
-  if (function == 0 || !s.kernel.profile().splits_writes()) return node;
-  const auto nodes = static_cast<std::uint32_t>(s.hosts.size());
-  return nodes + node * (s.kernel.profile().pcie_functions - 1) + function - 1;
+std::uint32_t domain_of(const State& s, NicId nic, std::uint32_t function) {
+  if (function == 0 || !s.kernel.profile(nic).splits_writes()) return nic;
+  return s.hosts[nic].domain_of(function);
 }
 
 QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
@@ -37,7 +37,11 @@ QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
 }
 
 void take_device_memory(State& s, NodeId node, std::uint64_t size) {
-  const std::uint64_t most = s.kernel.profile().nic_device_memory.count;
+  const std::uint64_t most = s.kernel.profile(node).nic_device_memory.count;
+  if (s.kernel.config().hosts.nics(node) > 1)
+    throw std::invalid_argument(
+        fmt::format("node {}: memory on a NIC (nic.device_memory) where the host has one NIC, it has {}", node,
+                    s.kernel.config().hosts.nics(node)));
   Host& host = s.hosts[node];
   if (!host.take_device_memory(size, most)) {
     throw std::invalid_argument(
@@ -78,6 +82,11 @@ void check_region(const State& s, NodeId node, Address base, std::uint64_t size,
 MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
                                      RegionKind kind) {
   check_region(*state_, node, base, size, access);
+  if (kind.gpu > state_->kernel.config().hosts.gpus(node))
+    throw std::invalid_argument(
+        fmt::format("host {} has no GPU {}: it has {}", node, kind.gpu - 1, state_->kernel.config().hosts.gpus(node)));
+  if (kind.gpu != 0 && kind.device)
+    throw std::invalid_argument("a memory region is on the NIC or on a GPU, not on both");
   if (kind.device) take_device_memory(*state_, node, size);
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
@@ -147,16 +156,18 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
                          s.receive_queues[c.srq].node() != node)) {
     throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
   }
+  const NicId nic = s.kernel.nic_of(node, c.nic);
+  const HardwareProfile& p = s.kernel.profile(nic);
   const auto id = static_cast<QpId>(s.connections.size());
   if (c.traffic_class > 7) throw std::invalid_argument("a traffic class has a number from 0 to 7");
-  s.connections.emplace_back(node, c.type, c.thread, c.traffic_class);
+  s.connections.emplace_back(nic, c.type, c.thread, c.traffic_class);
   QpSettings settings;
   settings.xrc = c.xrc;
   settings.domain = c.domain;
   s.connections.back().set(settings);
-  const bool per_qp = s.kernel.profile().pcie_ordering_domain == OrderingDomain::qp;
-  const std::uint32_t function = s.hosts[node].next_function(s.kernel.profile().pcie_functions);
-  const auto domain = [&] { return per_qp ? new_domain(s, node) : domain_of(s, node, function); };
+  const bool per_qp = p.pcie_ordering_domain == OrderingDomain::qp;
+  const std::uint32_t function = s.hosts[nic].next_function(p.pcie_functions);
+  const auto domain = [&] { return per_qp ? new_domain(s, nic) : domain_of(s, nic, function); };
   s.requesters.emplace_back(c.send_cq, c.send_entries, domain());
   std::uint32_t queue = c.srq;
   if (c.srq == kNone && c.recv_entries > 0) {
@@ -182,14 +193,19 @@ void System::connect(QpId a, QpId b) {
     throw std::invalid_argument("connect needs two queue pairs of the same connected type");
   }
   for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
-    QpAttributes attributes = default_attributes(s.kernel.profile(), other);
+    const NicId nic = s.connections[mine].node();
+    const HardwareProfile& p = s.kernel.profile(nic);
+    QpAttributes attributes = default_attributes(p, other);
+    // A responder has room for as many READs and atomics as its peer may ask for.
+    const std::uint32_t most = s.kernel.profile(s.connections[other].node()).nic_max_rd_atomic;
+    attributes.max_rd_atomic = std::min(attributes.max_rd_atomic, most);
     const std::vector<std::uint32_t>& mtus = s.kernel.config().path_mtu;
-    if (const NodeId node = s.connections[mine].node(); node < mtus.size()) attributes.path_mtu = mtus[node];
+    if (const NodeId node = s.kernel.host_of(nic); node < mtus.size()) attributes.path_mtu = mtus[node];
     for (const QpState to : {QpState::init, QpState::rtr, QpState::rts})
       if (modify_qp(mine, to, attributes) != ModifyResult::ok && attributes.path_mtu != 0)
         throw std::invalid_argument(
             fmt::format("a path MTU of {} bytes: expected 256, 512, 1024, 2048 or 4096, at most the links' {}",
-                        attributes.path_mtu, s.kernel.profile().link_mtu.count));
+                        attributes.path_mtu, p.link_mtu.count));
   }
 }
 
@@ -199,7 +215,7 @@ void System::activate(QpId qp, std::uint32_t qkey) {
       s.connections[qp].state() != QpState::reset) {
     throw std::invalid_argument("activate needs an unreliable datagram queue pair in RESET");
   }
-  QpAttributes attributes = default_attributes(s.kernel.profile(), kNone);
+  QpAttributes attributes = default_attributes(s.kernel.profile(s.connections[qp].node()), kNone);
   attributes.qkey = qkey;
   for (const QpState to : {QpState::init, QpState::rtr, QpState::rts}) modify_qp(qp, to, attributes);
 }
@@ -213,7 +229,7 @@ ModifyResult System::modify_qp(QpId qp, QpState to, const QpAttributes& attribut
 void System::power_off(NodeId node) {
   check_node(*state_, node);
   for (QpId qp = 0; qp < state_->connections.size(); ++qp)
-    if (state_->connections[qp].node() == node) modify_qp(qp, QpState::reset);
+    if (state_->kernel.host_of(state_->connections[qp].node()) == node) modify_qp(qp, QpState::reset);
 }
 
 SrqId System::create_srq(NodeId node, std::uint32_t entries, CqId cq) {

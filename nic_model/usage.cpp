@@ -64,8 +64,15 @@ class Shares {
 };
 
 void add_node(Shares& shares, const State& s, std::size_t n) {
-  const HardwareProfile& p = s.kernel.profile();
-  const auto of_node = [n](const char* what) { return [n, what] { return fmt::format("{} of node {}", what, n); }; };
+  const auto nic = static_cast<NicId>(n);
+  const HardwareProfile& p = s.kernel.profile(nic);
+  const NodeId host = s.kernel.host_of(nic);
+  const std::string place = s.kernel.config().hosts.nics(host) == 1
+                                ? fmt::format("node {}", host)
+                                : fmt::format("node {}, NIC {}", host, s.kernel.index_of(nic));
+  const auto of_node = [&place](const char* what) {
+    return [&place, what] { return fmt::format("{} of {}", what, place); };
+  };
   const PcieLink& link = s.links[n];
   shares.serial(link.busy_up(), of_node("PCIe upstream"));
   shares.serial(link.busy_down(), of_node("PCIe downstream"));
@@ -88,7 +95,9 @@ void add_node(Shares& shares, const State& s, std::size_t n) {
 
 void add_queue_pair(Shares& shares, const State& s, std::size_t q) {
   const auto of_pair = [&s, q](const char* what) {
-    return [&s, q, what] { return fmt::format("{} of queue pair {} of node {}", what, q, s.connections[q].node()); };
+    return [&s, q, what] {
+      return fmt::format("{} of queue pair {} of node {}", what, q, s.kernel.host_of(s.connections[q].node()));
+    };
   };
   const NicContext& context = s.contexts[q];
   shares.serial(context.gap_busy(), of_pair("start gap"));
@@ -105,7 +114,17 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   const State& s = *state_;
   Engine engine(state_->units(), nullptr);
   settle_all(engine);
-  for (std::size_t n = 0; n < s.hosts.size(); ++n) add_node(shares, s, n);
+  for (std::size_t n = 0; n < s.links.size(); ++n) add_node(shares, s, n);
+  for (std::size_t gpu = 0; gpu < s.peers.size(); ++gpu) {
+    const auto of_gpu = [&s, gpu](const char* what) {
+      return [&s, gpu, what] {
+        const NodeId host = s.peers[gpu].host();
+        return fmt::format("{} of GPU {} of node {}", what, gpu - s.kernel.first_gpu(host), host);
+      };
+    };
+    shares.serial(s.peers[gpu].busy_in(), of_gpu("PCIe writes to memory"));
+    shares.serial(s.peers[gpu].busy_out(), of_gpu("PCIe reads from memory"));
+  }
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     shares.serial(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
   }

@@ -14,6 +14,8 @@
 namespace loco::nic {
 
 using fabric::NodeId;
+/// A NIC: what has an address on the network. A host's first NIC has the number of the host (config.hpp).
+using NicId = fabric::NodeId;
 using fabric::QpId;
 using CqId = std::uint32_t;
 using SrqId = std::uint32_t;       ///< shared receive queue
@@ -46,6 +48,8 @@ struct RegionKind {
                                   ///< have no costs of their own
   bool relaxed_ordering = false;  ///< PCIe writes to it may pass earlier ones (IBV_ACCESS_RELAXED_ORDERING)
   std::uint16_t domain = 0;       ///< its protection domain: queue pairs of another one do not reach it
+  std::uint8_t gpu = 0;           ///< n: the memory of the host's GPU n - 1, which is a memory of its own: what a NIC
+                                  ///< writes there keeps no order with what it writes elsewhere. 0: the host's
 
   bool operator==(const RegionKind&) const = default;
 };
@@ -169,6 +173,7 @@ struct QpConfig {
   bool xrc = false;                ///< RC: what comes names its shared receive queue (IBTA volume 1, annex A14)
   ThreadId thread = 0;             ///< whose subevents its work requests are
   std::uint8_t traffic_class = 0;  ///< of all that it sends: 0 to 7
+  std::uint32_t nic = 0;           ///< which of its host's NICs it is on
 };
 
 }  // namespace loco::nic

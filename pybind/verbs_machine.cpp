@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 7> kStates = {"reset", "init", "rtr", "rt
 /// `nodes`: in place of the scenario's. `scheduled`: it says which schedule.
 std::unique_ptr<PyMachine> make_machine(const scenario::Scenario& s, std::uint32_t nodes, bool scheduled) {
   verbs::Config config{.profile = s.hardware,
+                       .hosts = s.hosts,
                        .topology = s.topology,
                        .network = s.network,
                        .nodes = nodes,
@@ -28,6 +29,7 @@ std::unique_ptr<PyMachine> make_machine(const scenario::Scenario& s, std::uint32
                        .record = s.trace_subevents,
                        .record_activities = s.trace_activities,
                        .stops = s.stops};
+  if (!config.hosts.of.empty()) config.hosts.of.resize(nodes);
   if (scheduled) config.schedule = s.schedule;
   auto machine = std::make_unique<PyMachine>();
   machine->recorded = config.record || config.record_activities;
@@ -36,11 +38,12 @@ std::unique_ptr<PyMachine> make_machine(const scenario::Scenario& s, std::uint32
 }
 
 /// (base, lkey, rkey)
+/// `gpu`: n for the memory of GPU n - 1, 0 for the host's.
 py::tuple register_memory(PyMachine& m, nic::NodeId node, std::uint64_t bytes, std::uint8_t access, bool device,
-                          bool relaxed) {
+                          bool relaxed, std::uint8_t gpu) {
   nic::System& system = m.machine->system();
   const nic::MemoryRegion r = system.register_memory(node, system.allocate(node, bytes), bytes, access,
-                                                     {.device = device, .relaxed_ordering = relaxed});
+                                                     {.device = device, .relaxed_ordering = relaxed, .gpu = gpu});
   return py::make_tuple(r.base, r.lkey, r.rkey);
 }
 
@@ -53,13 +56,14 @@ py::tuple register_again(PyMachine& m, nic::NodeId node, nic::Address base, std:
 }
 
 nic::QpId create_qp(PyMachine& m, nic::NodeId node, const std::string& type, nic::CqId send_cq, nic::CqId recv_cq,
-                    std::uint32_t send, std::uint32_t recv, const py::object& srq) {
+                    std::uint32_t send, std::uint32_t recv, const py::object& srq, std::uint32_t nic) {
   return m.machine->system().create_qp(node, {.type = named<nic::QpType>(kTypes, type, "type"),
                                               .send_cq = send_cq,
                                               .recv_cq = recv_cq,
                                               .send_entries = send,
                                               .recv_entries = srq.is_none() ? recv : 0,
-                                              .srq = srq.is_none() ? nic::kNone : srq.cast<nic::SrqId>()});
+                                              .srq = srq.is_none() ? nic::kNone : srq.cast<nic::SrqId>(),
+                                              .nic = nic});
 }
 
 /// "" where it was done, else why not.

@@ -65,10 +65,12 @@ std::vector<topology::LinkId> path(const Wiring& network, const topology::Routes
 }
 
 /// What a NIC's packet_gap leaves of its port: full packets, one a gap. 0: no limit.
-sim::BitsPerSecond paced_rate(const PacketFormat& packets) {
-  if (packets.gap.ps == 0) return {};
+sim::BitsPerSecond paced_rate(const Config& config, NodeId host) {
+  const PacketFormat& packets = config.packets;
+  const sim::Duration gap = config.gap_of(host);
+  if (gap.ps == 0) return {};
   const std::uint64_t bits = 8 * (packets.mtu + packets.write_overhead()).count;
-  return {bits * 1'000'000'000'000 / static_cast<std::uint64_t>(packets.gap.ps)};
+  return {bits * 1'000'000'000'000 / static_cast<std::uint64_t>(gap.ps)};
 }
 
 /// Does the port's pace tell on a cable? 0 is no limit.
@@ -77,8 +79,8 @@ bool slower(sim::BitsPerSecond paced, sim::BitsPerSecond cable) {
 }
 
 /// Alone, the message takes what the packet model takes; of that, its bytes on the narrowest link are SimGrid's part.
-FlowEnd end_of(const std::vector<LinkInfo>& route, const Config& config, const Burst& burst) {
-  const sim::BitsPerSecond paced = paced_rate(config.packets);
+FlowEnd end_of(const std::vector<LinkInfo>& route, const Config& config, NodeId source, const Burst& burst) {
+  const sim::BitsPerSecond paced = paced_rate(config, source);
   const sim::BitsPerSecond narrowest = narrowest_rate(route);
   const sim::BitsPerSecond rate = slower(paced, narrowest) ? paced : narrowest;
   const sim::Duration rest =
@@ -111,8 +113,8 @@ RouteOf build_from_shape(s4u::Engine& engine, const Config& config) {
   std::vector<s4u::Link*> links;
   for (topology::LinkId id = 0; id < network.links.size(); ++id)
     links.push_back(link_of(fmt::format("l{}", id), network.links[id].rate));
-  const sim::BitsPerSecond paced = paced_rate(config.packets);
   for (NodeId from = 0; from < config.nodes; ++from) {
+    const sim::BitsPerSecond paced = paced_rate(config, from);
     s4u::Link* port = paced.value == 0 ? nullptr : link_of(fmt::format("p{}", from), paced);
     for (NodeId to = 0; to < config.nodes; ++to) {
       if (from == to) continue;
@@ -129,20 +131,20 @@ RouteOf build_from_shape(s4u::Engine& engine, const Config& config) {
     const auto [known, fresh] = shape->hops.try_emplace({flow.source, flow.destination});
     if (fresh)
       known->second = hops(shape->network, shape->routes, config.options.routing, flow.source, flow.destination);
-    return end_of(known->second, config, flow.burst);
+    return end_of(known->second, config, flow.source, flow.burst);
   };
 }
 
 /// The sum of the latencies of the route's links, and the narrowest of them, as SimGrid knows them: a platform has no
 /// packets that a switch would wait for.
-FlowEnd end_in_file(const std::string& from, const std::string& to, const Config& config, const Burst& burst) {
+FlowEnd end_in_file(const std::string& from, const std::string& to, sim::Duration delivery, const Burst& burst) {
   std::vector<s4u::Link*> links;
   double latency = 0;
   s4u::Host::by_name(from)->route_to(s4u::Host::by_name(to), links, &latency);
   if (links.empty()) throw FlowError(fmt::format("the platform has no route from {} to {}", from, to));
   double rate = links.front()->get_bandwidth();
   for (const s4u::Link* link : links) rate = std::min(rate, link->get_bandwidth());
-  FlowEnd end{.latency = sim::Duration{std::llround(latency * 1e12)} + config.delivery_latency,
+  FlowEnd end{.latency = sim::Duration{std::llround(latency * 1e12)} + delivery,
               .rate = {static_cast<std::uint64_t>(rate * 8)}};
   end.last = end.latency + sim::transmission_time({burst.last}, end.rate);
   return end;
@@ -158,7 +160,8 @@ RouteOf build_platform(s4u::Engine& engine, const std::vector<std::string>& name
     }
     engine.load_platform(config.flow.platform);
     return [&names, config](const FlowStart& flow) {
-      return end_in_file(names[flow.source], names[flow.destination], config, flow.burst);
+      return end_in_file(names[flow.source], names[flow.destination],
+                         config.delivery_to(flow.destination), flow.burst);
     };
   } catch (const FlowError&) {
     throw;

@@ -143,6 +143,8 @@ void lay_torus(Cables& cables, std::span<const std::uint32_t> dims, std::uint32_
 void lay(Cables& cables, const Torus& p, const LinkSpec& link) { lay_torus(cables, p.dims, p.hosts_per_router, link); }
 void lay(Cables& cables, const Ring& p, const LinkSpec& link) { lay_torus(cables, std::span(&p.nodes, 1), 1, link); }
 
+void lay(Cables& cables, const Rails& p, const LinkSpec& link) { lay(cables, leaf_spine_of(p), link); }
+
 void lay(Cables& cables, const Custom& p, const LinkSpec& link) {
   std::vector<PortId> ports(std::size_t{p.hosts} + p.switches);
   for (const Edge& e : p.edges) {

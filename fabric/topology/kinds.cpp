@@ -66,6 +66,16 @@ constexpr std::array kRing{
         {.key = "nodes", .least = 2, .most = kHostsMax, .doc = "switches in the circle, each with one host"}),
 };
 
+constexpr std::array kRails{
+    member<&Rails::hosts>({.key = "hosts", .least = 1, .most = kHostsMax, .doc = "hosts: h0, h1, ..."}),
+    member<&Rails::rails>({.key = "rails",
+                           .least = 1,
+                           .most = 64,
+                           .doc = "NICs of each host, each on a leaf with those of the same number of the other hosts"}),
+    member<&Rails::spines>(
+        {.key = "spines", .least = 1, .most = 4096, .doc = "spine switches, each with a link to every leaf"}),
+};
+
 std::span<const Option> torus_parameters() {
   static const std::array kTorus{
       kDims, member<&Torus::hosts_per_router>(
@@ -88,8 +98,8 @@ std::span<const Option> custom_parameters() {
 
 constexpr std::size_t kDimensionsMax = 8;
 
-const std::array<KindInfo, 8>& kind_table() {
-  static const std::array<KindInfo, 8> kKinds{{
+const std::array<KindInfo, 9>& kind_table() {
+  static const std::array<KindInfo, 9> kKinds{{
       {Kind::back_to_back, "back_to_back", {}, "two hosts and a cable"},
       {Kind::star, "star", kStar, "hosts around one switch"},
       {Kind::leaf_spine, "leaf_spine", kLeafSpine, "two levels, every leaf linked to every spine"},
@@ -98,6 +108,7 @@ const std::array<KindInfo, 8>& kind_table() {
       {Kind::torus, "torus", torus_parameters(), "a grid closed to rings in each dimension"},
       {Kind::ring, "ring", kRing, "switches in a circle, a host each"},
       {Kind::custom, "custom", custom_parameters(), "a list of cables"},
+      {Kind::rails, "rails", kRails, "hosts with a NIC on each of several leaves"},
   }};
   return kKinds;
 }
@@ -205,6 +216,8 @@ Parameters defaults(Kind kind) {
       return Ring{};
     case Kind::custom:
       return Custom{};
+    case Kind::rails:
+      return Rails{};
   }
   return Star{};
 }
@@ -246,9 +259,14 @@ Size torus_size(std::span<const std::uint32_t> dims, std::uint32_t hosts_per_rou
 }
 Size shape_size(const Torus& p) { return torus_size(p.dims, p.hosts_per_router); }
 Size shape_size(const Ring& p) { return torus_size(std::span(&p.nodes, 1), 1); }
+Size shape_size(const Rails& p) { return shape_size(leaf_spine_of(p)); }
 Size shape_size(const Custom& p) { return {p.hosts, p.switches, p.edges.size()}; }
 
 }  // namespace
+
+LeafSpine leaf_spine_of(const Rails& p) {
+  return {.leaves = p.rails, .spines = p.spines, .hosts_per_leaf = p.hosts};
+}
 
 std::span<const KindInfo> kinds() { return kind_table(); }
 

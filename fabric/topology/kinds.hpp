@@ -108,10 +108,22 @@ struct Custom {
   bool operator==(const Custom&) const = default;
 };
 
-/// In the order of Kind.
-using Parameters = std::variant<BackToBack, Star, LeafSpine, FatTree, Dragonfly, Torus, Ring, Custom>;
+/// Hosts with a NIC on each rail: NIC r of every host is on leaf r, and every leaf has a cable to every spine. The
+/// vertices of hosts are their NICs, rail by rail: NIC r of host h is vertex r * hosts + h.
+struct Rails {
+  std::uint32_t hosts = 4;
+  std::uint32_t rails = 2;
+  std::uint32_t spines = 1;
+  bool operator==(const Rails&) const = default;
+};
 
-enum class Kind : std::uint8_t { back_to_back, star, leaf_spine, fat_tree, dragonfly, torus, ring, custom };
+/// The same graph, whose hosts are the NICs.
+[[nodiscard]] LeafSpine leaf_spine_of(const Rails& rails);
+
+/// In the order of Kind.
+using Parameters = std::variant<BackToBack, Star, LeafSpine, FatTree, Dragonfly, Torus, Ring, Custom, Rails>;
+
+enum class Kind : std::uint8_t { back_to_back, star, leaf_spine, fat_tree, dragonfly, torus, ring, custom, rails };
 
 inline constexpr std::uint32_t kHostsMax = 65'536;
 inline constexpr std::uint32_t kSwitchesMax = 65'536;

@@ -294,6 +294,7 @@ Routes::Routes(const Topology& topology) {
     void operator()(const Dragonfly& p) const { b.dragonfly(p); }
     void operator()(const Torus& p) const { b.torus(p.dims, p.hosts_per_router); }
     void operator()(const Ring& p) const { b.torus(std::span(&p.nodes, 1), 1); }
+    void operator()(const Rails& p) const { b.leaf_spine(leaf_spine_of(p)); }
     void operator()(const Custom& p) const { b.search(p.metric); }
   };
   std::visit(Visitor{builder}, topology.parameters());

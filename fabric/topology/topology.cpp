@@ -28,6 +28,7 @@ void Topology::set_cable(CableId cable, const LinkSpec& spec) {
 }
 
 std::string Topology::name(VertexId v) const {
+  if (is_host(v) && !host_names_.empty()) return host_names_[v];
   return is_host(v) ? "h" + std::to_string(v) : "s" + std::to_string(v - hosts_);
 }
 

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/topology/kinds.hpp"
@@ -78,8 +79,10 @@ class Topology {
   /// Gives one cable another rate and delay.
   void set_cable(CableId cable, const LinkSpec& spec);
 
-  /// `h3` for a host, `s0` for the first switch.
+  /// `h3` for a host, or what set_host_names() has called it; `s0` for the first switch.
   [[nodiscard]] std::string name(VertexId v) const;
+  /// Where hosts of the graph are NICs of machines with several. One name a host of the graph.
+  void set_host_names(std::vector<std::string> names) { host_names_ = std::move(names); }
 
   bool operator==(const Topology&) const = default;
 
@@ -90,6 +93,7 @@ class Topology {
   std::vector<Link> links_;
   std::vector<std::uint32_t> first_port_;  // per vertex, and one past the last
   std::vector<LinkId> out_;
+  std::vector<std::string> host_names_;
 };
 
 /// The vertex called `h3` or `s0` in a graph of that many hosts and switches; none when there is no such one.

@@ -45,7 +45,9 @@ void MessagePort::open() {
 
 nic::Cpu& MessagePort::cpu() { return network_.cluster_.threads.cpu(); }
 
-const nic::HardwareProfile& MessagePort::profile() const { return network_.cluster_.config.profile; }
+const nic::HardwareProfile& MessagePort::profile() const {
+  return network_.cluster_.system.profile(transport_.my_node());
+}
 
 void MessagePort::charge(std::int64_t ps) { network_.cluster_.threads.current().time.advance(sim::Duration{ps}); }
 

@@ -122,6 +122,8 @@ exec::Options load_programs(const std::string& path_or_name, const std::vector<s
   if (s.nodes > exec::kProgramsMax)
     throw text::InputError(root.place, "topology.nodes", fmt::format("at most {} hosts", exec::kProgramsMax),
                            fmt::format("{}", s.nodes));
+  if (s.hosts != nic::HostsConfig{})
+    throw text::InputError(root.place, "hosts", "hosts that are alike, for programs", "hosts that differ");
   exec::Options o;
   o.programs = programs(*workload, s.nodes);
   o.system.profile = s.hardware;

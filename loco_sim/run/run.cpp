@@ -36,6 +36,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   ClusterConfig config;
   config.refuse_unfit = false;  // a scenario asks what happens there: the verdict tells, and by which mechanism
   config.profile = s.hardware;
+  config.hosts = s.hosts;
   config.topology = s.topology;
   config.network = s.network;
   config.nodes = s.nodes;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/settings.hpp"
 #include "text/input_error.hpp"
@@ -18,10 +19,11 @@ namespace {
 namespace topology = fabric::topology;
 
 /// A link is named by its two ends.
-topology::CableId cable(const yaml::Node& node, const std::string& path, const topology::Topology& graph) {
+topology::CableId cable(const yaml::Node& node, const std::string& path, const topology::Topology& graph,
+                        const Scenario& out) {
   if (node.kind != yaml::Node::Kind::list || node.items.size() != 2) refuse(node, path, "two vertices: [h0, s0]");
-  const topology::VertexId a = vertex(node.items[0], path, graph.hosts(), graph.switches());
-  const topology::VertexId b = vertex(node.items[1], path, graph.hosts(), graph.switches());
+  const topology::VertexId a = vertex(node.items[0], path, out, graph.switches());
+  const topology::VertexId b = vertex(node.items[1], path, out, graph.switches());
   for (const topology::LinkId link : graph.ports(a)) {
     if (graph.link(link).to == b) return topology::cable_of(link);
   }
@@ -30,15 +32,16 @@ topology::CableId cable(const yaml::Node& node, const std::string& path, const t
 }
 
 /// `{host: h2, stops: 50us}`.
-NodeStop host_stop(const yaml::Node& item, const std::string& path, const topology::Topology& graph) {
+NodeStop host_stop(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
+                   const Scenario& out) {
   constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "stops", .type = Type::duration}};
   const std::string prefix = path + ".";
   const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
   const auto at = s.find(path + ".stops");
   if (at == s.end()) refuse(item, path, "a map with the keys host and stops");
   const yaml::Node& host = *item.find("host");
-  const topology::VertexId v = vertex(host, path + ".host", graph.hosts(), graph.switches());
-  if (!graph.is_host(v)) refuse(host, path + ".host", "a host");
+  const topology::VertexId v = vertex(host, path + ".host", out, graph.switches());
+  if (v >= out.nodes) refuse(host, path + ".host", "a host");
   return {v, {at->second.number}};
 }
 
@@ -58,7 +61,7 @@ struct WrittenChange {
 
 /// `{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}`.
 void read_link(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
-               std::vector<WrittenChange>& changes, fabric::Config& network) {
+               std::vector<WrittenChange>& changes, Scenario& out) {
   constexpr std::array kOptions = {
       Option{.key = "link", .type = Type::map}, Option{.key = "down", .type = Type::duration},
       Option{.key = "up", .type = Type::duration}, Option{.key = "loss", .type = Type::integer, .most = 1'000'000}};
@@ -66,14 +69,14 @@ void read_link(const yaml::Node& item, const std::string& path, const topology::
   const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
   const yaml::Node* link = item.find("link");
   if (link == nullptr || s.empty()) refuse(item, path, "a map with the key link and one of down, up, loss");
-  const topology::CableId id = cable(*link, path + ".link", graph);
+  const topology::CableId id = cable(*link, path + ".link", graph, out);
   for (const bool up : {false, true}) {
     const std::string key = path + (up ? ".up" : ".down");
     if (const auto at = s.find(key); at != s.end())
       changes.push_back({{{at->second.number}, id, up}, at->second.place, key});
   }
   if (const auto loss = s.find(path + ".loss"); loss != s.end())
-    network.losses.push_back({id, static_cast<std::uint32_t>(loss->second.number)});
+    out.network.losses.push_back({id, static_cast<std::uint32_t>(loss->second.number)});
 }
 
 /// A link is up at first, and each of its changes is one: the first takes it down, the next one, later, brings it back.
@@ -102,14 +105,14 @@ void read_failures(const yaml::Node& node, const topology::Topology& graph, Scen
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string path = fmt::format("fabric.failures[{}]", i);
     if (items[i].kind != yaml::Node::Kind::map || items[i].find("host") == nullptr) {
-      read_link(items[i], path, graph, changes, out.network);
+      read_link(items[i], path, graph, changes, out);
       continue;
     }
     if (const std::string reason = why_no_stops(out); !reason.empty())
       throw text::InputError(
           items[i].place, path,
           "schedule: timed, fabric.model: packet and hardware with a network, so that hosts can stop", reason);
-    out.stops.push_back(host_stop(items[i], path, graph));
+    out.stops.push_back(host_stop(items[i], path, graph, out));
   }
   add_changes(std::move(changes), out.network);
 }

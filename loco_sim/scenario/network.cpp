@@ -16,6 +16,7 @@
 #include "fabric/flow/platform_file.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/failures.hpp"
+#include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/path_mtu.hpp"
@@ -53,13 +54,12 @@ std::string parameter_doc(std::string_view key) {
 }
 
 /// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
-topology::Edge edge(const yaml::Node& node, const std::string& path, const topology::Custom& shape) {
+topology::Edge edge(const yaml::Node& node, const std::string& path, const Scenario& out, std::uint32_t switches) {
   const std::string expected = "two vertices, such as [h0, s0] or [h0, s0, {rate: 10Gbps, delay: 1us}]";
   if (node.kind != yaml::Node::Kind::list || node.items.size() < 2 || node.items.size() > 3) {
     refuse(node, path, expected);
   }
-  topology::Edge e{vertex(node.items[0], path, shape.hosts, shape.switches),
-                   vertex(node.items[1], path, shape.hosts, shape.switches)};
+  topology::Edge e{vertex(node.items[0], path, out, switches), vertex(node.items[1], path, out, switches)};
   if (node.items.size() == 2) return e;
   constexpr std::array kOptions = {Option{.key = "rate", .type = Type::rate, .least = 1'000'000},
                                    Option{.key = "delay", .type = Type::duration, .most = topology::kDelayMax.ps}};
@@ -70,12 +70,11 @@ topology::Edge edge(const yaml::Node& node, const std::string& path, const topol
   return e;
 }
 
-/// The parameters of the kind that are given; those of other kinds are refused.
+/// The parameters of the kind that are given; those of other kinds are refused. Without the edges of a custom one.
 topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, topology::Kind kind) {
   const topology::KindInfo& info = topology::info(kind);
   const yaml::Node* section = root.find("topology");
   std::vector<topology::Setting> given;
-  const yaml::Node* edges = nullptr;
   const std::span<const yaml::Entry> entries = section == nullptr ? std::span<const yaml::Entry>() : section->entries;
   for (const yaml::Entry& entry : entries) {
     if (entry.key == "kind" || entry.key == "nodes") continue;
@@ -86,10 +85,7 @@ topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, 
     }
     topology::Setting setting{.key = row->key};
     const std::string path = "topology." + entry.key;
-    if (row->key == "edges") {
-      edges = &entry.value;
-      continue;
-    }
+    if (row->key == "edges") continue;
     if (row->type == Type::list) {
       for (const yaml::Node& item : list(entry.value, path, "integers")) {
         const auto number = item.kind == yaml::Node::Kind::scalar ? text::parse_integer(item.text) : std::nullopt;
@@ -105,14 +101,34 @@ topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, 
   if (kind == topology::Kind::star || (kind == topology::Kind::ring && nodes.given)) {
     given.push_back({.key = "nodes", .numbers = {nodes.number}});
   }
-  topology::Parameters parameters = topology::parameters_from(kind, given);
-  if (auto* custom = std::get_if<topology::Custom>(&parameters); custom != nullptr && edges != nullptr) {
-    const std::vector<yaml::Node>& items = list(*edges, "topology.edges", "cables");
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      custom->edges.push_back(edge(items[i], fmt::format("topology.edges[{}]", i), *custom));
-    }
+  return topology::parameters_from(kind, given);
+}
+
+/// Hosts of a shape, of which rails and hosts with several NICs have several ends each.
+std::uint32_t hosts_of(const topology::Parameters& shape) {
+  if (const auto* rails = std::get_if<topology::Rails>(&shape)) return rails->hosts;
+  return static_cast<std::uint32_t>(topology::size_of(shape).hosts);
+}
+
+/// The shape has an end for each NIC; a custom one its edges, whose ends are NICs by name.
+void add_nics(const yaml::Node& root, Scenario& out) {
+  if (auto* star = std::get_if<topology::Star>(&out.network.shape)) star->nodes = nics(out);
+  auto* const custom = std::get_if<topology::Custom>(&out.network.shape);
+  if (custom == nullptr) return;
+  custom->hosts = nics(out);
+  const yaml::Node* const edges = yaml::find_at(root, "topology.edges");
+  if (edges == nullptr) return;
+  const std::vector<yaml::Node>& items = list(*edges, "topology.edges", "cables");
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    custom->edges.push_back(edge(items[i], fmt::format("topology.edges[{}]", i), out, custom->switches));
   }
-  return parameters;
+}
+
+/// What all hosts have, and what `hosts` says of some.
+void apply_hosts(const yaml::Node& root, const Settings& settings, Scenario& out) {
+  if (const auto* rails = std::get_if<topology::Rails>(&out.network.shape); rails != nullptr && rails->rails > 1)
+    out.hosts.of.assign(out.nodes, {.nics = rails->rails});
+  if (const yaml::Node* hosts = root.find("hosts"); hosts != nullptr) read_hosts(*hosts, settings, out);
 }
 
 void apply_options(const Settings& settings, fabric::Options& options) {
@@ -133,11 +149,16 @@ void apply_options(const Settings& settings, fabric::Options& options) {
 void check_fit(const text::Place& place, const Scenario& scenario) {
   try {
     fabric::Config network = scenario.network;
-    network.nodes = scenario.nodes;
+    network.nodes = nics(scenario);
     network.topology = scenario.topology;
-    for (const NodeStop& stop : scenario.stops) fabric::disconnect(network, stop.node, stop.at);
-    const nic::System probe(
-        {.profile = scenario.hardware, .topology = scenario.topology, .network = network, .nodes = scenario.nodes});
+    for (const NodeStop& stop : scenario.stops)
+      for (const nic::NicId nic : nic::nics_of(scenario.hosts, scenario.nodes, stop.node))
+        fabric::disconnect(network, nic, stop.at);
+    const nic::System probe({.profile = scenario.hardware,
+                             .hosts = scenario.hosts,
+                             .topology = scenario.topology,
+                             .network = network,
+                             .nodes = scenario.nodes});
   } catch (const topology::TopologyError&) {
     throw;
   } catch (const std::invalid_argument& error) {
@@ -272,9 +293,13 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
   try {
     apply_flow_model(settings, out);
     const bool from_file = !out.network.flow.platform.empty();
-    if (!from_file) out.network.shape = shape_of(root, settings, kind);
+    if (!from_file) {
+      out.network.shape = shape_of(root, settings, kind);
+      out.nodes = hosts_of(out.network.shape);
+    }
+    apply_hosts(root, settings, out);
+    if (!from_file) add_nics(root, out);
     const topology::Topology graph = topology::build(out.network.shape);
-    out.nodes = graph.hosts();
     if (!from_file)
       out.topology = kind == topology::Kind::star           ? fabric::Topology::star
                      : kind == topology::Kind::back_to_back ? fabric::Topology::back_to_back

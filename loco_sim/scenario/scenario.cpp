@@ -93,6 +93,18 @@ void read_parameter_file(const Settings& settings, const Option& spec, Scenario&
   out.inputs.push_back({std::string(spec.key), path});
 }
 
+/// `memory: gpu1` is of hosts that have such a GPU.
+void require_gpu(const Settings& settings, const Scenario& out) {
+  const Value* const memory = given(settings, "workload.memory");
+  if (memory == nullptr || memory->number == 0) return;
+  for (NodeId host = 0; host < out.nodes; ++host)
+    if (out.hosts.gpus(host) < static_cast<std::size_t>(memory->number))
+      throw text::InputError(memory->place, "workload.memory",
+                             fmt::format("the memory of a GPU that every host has (hosts: devices): host {} has {}",
+                                         host, out.hosts.gpus(host)),
+                             text::in_quotes(memory->text));
+}
+
 void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
   const workloads::Workload& workload = *workloads::find(kind);
   out.workload = kind;
@@ -113,6 +125,7 @@ void apply_workload(const Settings& settings, const std::string& kind, Scenario&
                              fmt::format("{} on each of {}", value.number, out.nodes));
     }
   }
+  require_gpu(settings, out);
   if (workload.misfit != nullptr) {
     if (const auto misfit = workload.misfit(out.parameters, out.nodes)) {
       const auto said = settings.find("workload." + std::string(misfit->key));

@@ -15,6 +15,7 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "model/check.hpp"
+#include "nic_model/config.hpp"
 #include "nic_model/profile.hpp"
 #include "trace/trace.hpp"
 
@@ -49,6 +50,7 @@ struct Scenario {
   std::uint64_t seed = 1;
   std::string hardware_name;
   nic::HardwareProfile hardware;  ///< `fabric.link` and hardware faults applied
+  nic::HostsConfig hosts;         ///< who has other hardware, or several NICs
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network;  ///< shape, options, failures and seed
   std::uint32_t nodes = 2;

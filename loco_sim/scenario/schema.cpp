@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "nic_model/profile_options.hpp"
 #include "text/json.hpp"
@@ -109,8 +110,7 @@ Json programs_json() {
                       {"propertyNames", {{"pattern", "^[0-9]+$"}}},
                       {"additionalProperties", {{"anyOf", Json::array({words, started})}}},
                       {"description", "The program of each host, by the host's number."}};
-  const Json kind = {{"const", "programs"},
-                     {"description", "verbs programs as they were compiled, for loco-sim exec"}};
+  const Json kind = {{"const", "programs"}, {"description", "verbs programs as they were compiled, for loco-sim exec"}};
   return {{"type", "object"},
           {"additionalProperties", false},
           {"properties", {{"kind", kind}, {"hosts", hosts}}},
@@ -140,6 +140,19 @@ Json hardware_json(const std::string& doc) {
       {"type", "string"}, {"maxLength", 300}, {"description", "What results call it; of what it is when left out."}};
   return {{"description", doc},
           {"anyOf", Json::array({{{"type", "string"}, {"examples", hardware_names()}}, changed})}};
+}
+
+Json hosts_json(const std::string& doc) {
+  const auto doc_of = [](std::string_view key) { return std::string(find_option({{"", host_options()}}, key)->doc); };
+  const Json one = {{"type", {"integer", "string"}}, {"pattern", "^[0-9]+(-[0-9]+)?$"}, {"minimum", 0}};
+  const Json some = {{"type", "array"}, {"minItems", 1}, {"items", one}};
+  Json device = object_of({{"", device_options()}});
+  device["required"] = {"kind"};
+  Json host = object_of({{"", host_options()}});
+  host["properties"]["nodes"] = {{"description", doc_of("nodes")}, {"anyOf", Json::array({one, some})}};
+  host["properties"]["hardware"] = hardware_json(doc_of("hardware"));
+  host["properties"]["devices"] = {{"type", "array"}, {"description", doc_of("devices")}, {"items", device}};
+  return {{"type", "array"}, {"description", doc}, {"items", host}};
 }
 
 /// `{form: [...]}` with so many numbers.
@@ -193,6 +206,7 @@ std::string json_schema() {
   const auto doc = [](std::string_view key) { return std::string(find_option(scenario_table(), key)->doc); };
   properties["workload"] = workload_json(doc("workload"));
   properties["hardware"] = hardware_json(doc("hardware"));
+  properties["hosts"] = hosts_json(doc("hosts"));
   properties["sweep"] = sweep_json(doc("sweep"));
   schema["required"] = {"workload"};
   return text::json_text(schema, 2) + "\n";

@@ -9,6 +9,7 @@ namespace loco {
 namespace {
 hosts::Config runtime_config(const ClusterConfig& config) {
   return {.profile = config.profile,
+          .hosts = config.hosts,
           .topology = config.topology,
           .network = config.network,
           .nodes = config.nodes,
@@ -39,6 +40,10 @@ SimulatedCluster::SimulatedCluster(ClusterConfig config)
 SimulatedCluster::~SimulatedCluster() { runtime_.threads().unwind(); }
 
 Transport& SimulatedCluster::node(NodeId node) { return *nodes_.at(node); }
+
+Region SimulatedCluster::allocate_on_gpu(NodeId node, std::uint64_t size, std::uint8_t gpu) {
+  return nodes_.at(node)->allocate_on_gpu(size, gpu);
+}
 
 void SimulatedCluster::spawn(NodeId node, std::string name, Program program) {
   if (node >= config_.nodes)

@@ -47,6 +47,9 @@ class SimulatedCluster {
   [[nodiscard]] nic::System& system() { return runtime_.system(); }
   [[nodiscard]] const nic::System& system() const { return runtime_.system(); }
   [[nodiscard]] Transport& node(NodeId node);
+  /// Memory of a node's GPU that all its queue pairs may send from and write to. Throws std::invalid_argument when
+  /// there is no such GPU.
+  Region allocate_on_gpu(NodeId node, std::uint64_t size, std::uint8_t gpu);
   /// For what is built beside the nodes' transports.
   [[nodiscard]] ClusterContext& context() { return context_; }
   /// Programs that have not ended, those of stopped nodes left out.

@@ -22,6 +22,7 @@ using hosts::Schedule;
 
 struct ClusterConfig {
   nic::HardwareProfile profile;
+  nic::HostsConfig hosts = {};  ///< who has other hardware, or several NICs
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;

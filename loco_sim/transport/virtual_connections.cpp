@@ -15,10 +15,10 @@ VirtualTransport::Changes VirtualTransport::changes_with(NodeId peer) const {
 nic::QpId VirtualTransport::queue_pair(hosts::Thread& thread, Towards to) {
   nic::QpId& mine = end_of(thread.index, to).qp;
   if (mine != nic::kNone) return mine;
-  mine = create_end();
+  mine = create_end(thread.index);
   VirtualTransport& other = *cluster_.nodes.at(to.peer);
   const Towards back{node_, to.connection};
-  const nic::QpId theirs = other.create_end();
+  const nic::QpId theirs = other.create_end(thread.index);
   cluster_.system.connect(mine, theirs);
   cluster_.system.set_qp_thread(mine, cluster_.threads.current_id());
   if (to.connection != 0) {
@@ -47,8 +47,12 @@ VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to
   return ends_[thread][to.peer];
 }
 
-nic::QpId VirtualTransport::create_end() {
-  return cluster_.system.create_qp(node_, completion_queue_, cluster_.config.send_queue_entries);
+/// Threads take turns over the NICs of their hosts, by their number: so both ends are on NICs of one number where the
+/// hosts have as many.
+nic::QpId VirtualTransport::create_end(std::uint32_t thread) {
+  return cluster_.system.create_qp(node_, {.send_cq = completion_queue_,
+                                           .send_entries = cluster_.config.send_queue_entries,
+                                           .nic = thread % cluster_.config.hosts.nics(node_)});
 }
 
 void VirtualTransport::adopt(nic::ThreadId id) {

@@ -45,6 +45,7 @@ Operation operation_of(nic::Opcode opcode) {
 
 std::string VirtualTransport::lacks(Capability what) const {
   const nic::HardwareProfile& p = profile();
+  const bool one_nic = nic::further_nics(cluster_.config.hosts).empty();
   const bool has = [&] {
     switch (what) {
       case Capability::ordered_puts:
@@ -52,7 +53,7 @@ std::string VirtualTransport::lacks(Capability what) const {
       case Capability::reads_push_puts:
         return !nic::reads_as_they_come(p.nic_placement);
       case Capability::atomics:
-        return p.nic_atomic_cap != nic::AtomicCap::none;
+        return p.nic_atomic_cap == nic::AtomicCap::global || (p.nic_atomic_cap == nic::AtomicCap::hca && one_nic);
       case Capability::atomics_with_cpu:
         return p.nic_atomic_cap == nic::AtomicCap::global;
       case Capability::ascending_words:
@@ -66,6 +67,8 @@ std::string VirtualTransport::lacks(Capability what) const {
   if (what == Capability::ascending_words) {
     return p.nic_word_order == nic::WordOrder::any ? "nic.word_order: any" : "nic.placement: packets overtake";
   }
+  if (what == Capability::atomics && p.nic_atomic_cap == nic::AtomicCap::hca)
+    return "hosts with several NICs, whose atomics exclude those of the same NIC only (nic.atomic_cap: hca)";
   return p.nic_atomic_cap == nic::AtomicCap::none ? "nic.atomic_cap: none" : "nic.atomic_cap: hca";
 }
 

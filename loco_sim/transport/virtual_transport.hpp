@@ -38,6 +38,7 @@ class VirtualTransport final : public Transport {
 
   Region allocate(std::uint64_t size) override;
   Region allocate_on_device(std::uint64_t size) override;
+  Region allocate_on_gpu(std::uint64_t size, std::uint8_t gpu);
   void clear(Address base, std::uint64_t size) override;
   [[nodiscard]] bool stored(Address base, std::uint64_t size) override;
   std::uint64_t load(Address address) override;
@@ -95,7 +96,7 @@ class VirtualTransport final : public Transport {
  private:
   hosts::Thread& current() { return cluster_.threads.current(); }
   nic::Cpu& cpu() { return cluster_.threads.cpu(); }
-  [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.config.profile; }
+  [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.system.profile(node_); }
 
   Region registered(std::uint64_t size, nic::RegionKind kind);
   /// Throws ownership_error for an address in the NIC's memory, where CPUs have no access.
@@ -132,7 +133,7 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] std::vector<End*> ended_with(NodeId peer);
   /// Which of the connections with its peer a queue pair is of.
   [[nodiscard]] std::uint32_t connection_of(nic::QpId qp) const;
-  nic::QpId create_end();
+  nic::QpId create_end(std::uint32_t thread);
   /// A thread of this node has been created: the queue pairs of its index are its own.
   void adopt(nic::ThreadId id);
   /// May a new thread take the place of that one: its index, its queue pairs?

@@ -13,6 +13,7 @@ hosts::Config runtime_config(Config&& c) {
         "found timed");
   hosts::Config config;
   config.profile = std::move(c.profile);
+  config.hosts = std::move(c.hosts);
   config.topology = c.topology;
   config.network = std::move(c.network);
   config.nodes = c.nodes;

@@ -358,6 +358,8 @@ inline constexpr std::array kPatternParams = {
            .doc = "what the nodes do in a round"}};
 
 inline constexpr std::array<std::string_view, 4> kTrafficNames = {"incast", "permutation", "all_to_all", "victim"};
+inline constexpr std::array<std::string_view, 9> kMemoryNames = {"host", "gpu0", "gpu1", "gpu2", "gpu3",
+                                                                 "gpu4", "gpu5", "gpu6", "gpu7"};
 inline constexpr std::array kTrafficParams = {
     Option{.key = "pattern",
            .type = Type::choice,
@@ -382,7 +384,13 @@ inline constexpr std::array kTrafficParams = {
            .fallback = 1,
            .least = 1,
            .most = 1024,
-           .doc = "messages that a sender has under way at once"}};
+           .doc = "messages that a sender has under way at once"},
+    Option{
+        .key = "memory",
+        .type = Type::choice,
+        .fallback = 0,
+        .choices = kMemoryNames,
+        .doc = "whose memory messages are sent from and written to: the host's, or one of its GPUs' (hosts: devices)"}};
 
 inline constexpr std::int64_t kFlowBytesMost = std::int64_t{1} << 30;
 inline constexpr std::array<std::string_view, 6> kFlowPatternNames = {"incast",     "permutation", "shift",

@@ -44,7 +44,11 @@ Plan make_plan(const Setup& setup) {
       break;
   }
   const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
-  for (NodeId n = 0; n < nodes; ++n) plan.memory.push_back(setup.cluster.node(n).allocate(size));
+  const auto gpu = static_cast<std::uint8_t>(setup.params.get("memory"));  // 0: the host's
+  for (NodeId n = 0; n < nodes; ++n) {
+    plan.memory.push_back(gpu == 0 ? setup.cluster.node(n).allocate(size)
+                                   : setup.cluster.allocate_on_gpu(n, size, static_cast<std::uint8_t>(gpu - 1)));
+  }
   return plan;
 }
 

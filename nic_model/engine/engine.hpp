@@ -27,6 +27,7 @@ class HostMemory;
 struct HeldRead;
 class NicContext;
 class PcieLink;
+class PeerDevice;
 class Port;
 class PostedDomain;
 class Process;
@@ -39,7 +40,8 @@ struct StalledPacket;
 struct State;
 class Thread;
 
-/// The state of all units. Indices: nodes, threads, ordering domains, queue pairs, completion queues, receive queues.
+/// The state of all units. Indices: hosts (memories, processes), NICs (hosts, links, ports, receive_buffers, caches,
+/// atomics), threads, ordering domains, queue pairs, completion queues, receive queues.
 struct Units {
   Kernel& kernel;
   fabric::Network& network;
@@ -50,6 +52,7 @@ struct Units {
   std::vector<Thread>& threads;
   std::vector<Host>& hosts;
   std::vector<PcieLink>& links;
+  std::vector<PeerDevice>& peers;
   std::vector<PostedDomain>& domains;
   std::vector<Port>& ports;
   std::vector<ReceiveBuffer>& receive_buffers;
@@ -72,8 +75,11 @@ class Engine : public Units {
 
   Context* context;  // null while setting up
 
-  [[nodiscard]] const HardwareProfile& profile() const { return kernel.profile(); }
-  [[nodiscard]] bool fault(Fault f) const { return profile().faults.has(f); }
+  /// The hardware of a NIC and its host.
+  [[nodiscard]] const HardwareProfile& profile(NicId nic) const { return kernel.profile(nic); }
+  /// Whose memory, threads and completion queues a NIC works for.
+  [[nodiscard]] NodeId host_of(NicId nic) const { return kernel.host_of(nic); }
+  [[nodiscard]] bool fault(Fault f) const { return kernel.faults().has(f); }
   [[nodiscard]] bool lossy() const { return kernel.lossy(); }
   [[nodiscard]] bool loose() const { return kernel.loose(); }
   [[nodiscard]] bool repeats_requests() const { return kernel.repeats_requests(); }
@@ -98,15 +104,18 @@ class Engine : public Units {
   void hold(std::uint32_t buffer) { payloads.hold(buffer); }
   void release(std::uint32_t buffer) { payloads.release(buffer); }
 
-  /// Rings for [address, address + size) on a node with this key and these rights?
-  [[nodiscard]] bool allowed(std::uint32_t key, NodeId node, Address address, std::uint64_t size,
+  /// Tells the observer of a packet, whose ends are hosts to it.
+  void tell(PacketStep step, const fabric::Packet& packet);
+
+  /// May a NIC access [address, address + size) of its host's memory with this key and these rights?
+  [[nodiscard]] bool allowed(std::uint32_t key, NicId nic, Address address, std::uint64_t size,
                              std::uint8_t access) const;
   /// Payload of a packet between these nodes at most. With the flow model a packet is a message, but on the way from a
   /// NIC to itself.
   [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const { return network.segment_max(from == to); }
   /// A packet's payload passes the packet buffer of a NIC.
-  [[nodiscard]] sim::Duration buffer_time(std::uint32_t bytes) const {
-    return sim::transmission_time({bytes}, profile().nic_buffer_rate);
+  [[nodiscard]] sim::Duration buffer_time(NicId nic, std::uint32_t bytes) const {
+    return sim::transmission_time({bytes}, profile(nic).nic_buffer_rate);
   }
   /// The region of a key, or null.
   [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {

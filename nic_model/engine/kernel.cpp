@@ -1,5 +1,7 @@
 #include "nic_model/engine/kernel.hpp"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <string>
 
@@ -23,20 +25,46 @@ bool is_lossy(const SystemConfig& c) {
 
 /// May TLPs of a packet be one step? Not where each is observed, waits for credits or a distance, or may pass others;
 /// nor where PCIe takes no time, or packets are messages of any length.
+bool has_bursts(const HardwareProfile& p) {
+  return p.nic_word_order == WordOrder::ascending && p.faults.none() && p.pcie_rate.value != 0 &&
+         p.pcie_posted_credits.count == 0 && p.pcie_write_interval.ps == 0 &&
+         p.nic_stale_operands == StaleOperands::none;
+}
+/// Nor where several NICs, whose TLPs have no order among them, write a memory.
 bool has_bursts(const SystemConfig& c) {
-  const HardwareProfile& p = c.profile;
-  return c.timed && !c.witness && p.nic_word_order == WordOrder::ascending && p.faults.none() &&
-         p.pcie_rate.value != 0 && p.pcie_posted_credits.count == 0 && p.pcie_write_interval.ps == 0 &&
-         p.nic_stale_operands == StaleOperands::none && c.network.model == fabric::Model::packet;
+  const HostsConfig& hosts = c.hosts;
+  const auto all = [](const auto& values, const auto& holds) { return std::ranges::all_of(values, holds); };
+  return c.timed && !c.witness && c.network.model == fabric::Model::packet && has_bursts(c.profile) &&
+         all(hosts.hardware, [](const HardwareProfile& p) { return has_bursts(p); }) &&
+         all(hosts.of, [](const HostConfig& h) { return h.nics == 1; });
+}
+
+/// Every host's profile is one that there is, fits, and fits the others; every host has a NIC.
+void check_hosts(const SystemConfig& c) {
+  if (c.hosts.of.empty()) return;
+  if (c.hosts.of.size() != c.nodes)
+    throw std::invalid_argument(fmt::format("{} hosts are described, the system has {}", c.hosts.of.size(), c.nodes));
+  for (const HardwareProfile& p : c.hosts.hardware) {
+    if (const std::string error = p.validate(); !error.empty()) throw std::invalid_argument(error);
+    if (const std::string_view key = differs_in(c.profile, p); !key.empty())
+      throw std::invalid_argument(fmt::format("{} must be the same on all hosts", key));
+  }
+  for (const HostConfig& host : c.hosts.of) {
+    if (host.hardware > c.hosts.hardware.size()) throw std::invalid_argument("a host has hardware that is not there");
+    if (host.nics == 0) throw std::invalid_argument("a host has at least one NIC");
+  }
 }
 
 SystemConfig checked(const SystemConfig& config) {
   if (const std::string error = config.profile.validate(); !error.empty()) throw std::invalid_argument(error);
+  check_hosts(config);
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
     throw std::invalid_argument(std::string(error));
   }
   const fabric::CongestionAlgorithm algorithm = config.network.options.algorithm();
-  if (needs_answers(algorithm) && config.profile.nic_ack_coalescing > 1) {
+  const auto spares_answers = [](const HardwareProfile& p) { return p.nic_ack_coalescing > 1; };
+  if (needs_answers(algorithm) &&
+      (spares_answers(config.profile) || std::ranges::any_of(config.hosts.hardware, spares_answers))) {
     throw std::invalid_argument(
         "congestion.algorithm hpcc, timely, swift and nscc need an answer a packet: nic.ack_coalescing 1, or 0 to have "
         "it set");
@@ -44,21 +72,86 @@ SystemConfig checked(const SystemConfig& config) {
   if (needs_answers(algorithm) && config.profile.link_rate.value == 0) {
     throw std::invalid_argument("congestion.algorithm hpcc, timely, swift and nscc need links with a rate");
   }
+  SystemConfig c = config;
+  for (HardwareProfile& p : c.hosts.hardware) {  // what belongs to the network, and to the experiment
+    p.link_delay = c.profile.link_delay;
+    p.link_mtu = c.profile.link_mtu;
+    p.link_overhead = c.profile.link_overhead;
+    p.switch_latency = c.profile.switch_latency;
+    p.faults = c.profile.faults;
+  }
   const Faults& faults = config.profile.faults;
   if (is_lossy(config) && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion))) {
     throw std::invalid_argument(
         "the faults responder_reorders and early_write_completion need a network that neither loses nor reorders");
   }
-  return config;
+  return c;
 }
 
+}  // namespace
+
+std::string_view differs_in(const HardwareProfile& common, const HardwareProfile& other) {
+  using P = HardwareProfile;
+  const auto differs = [&](auto P::*field) { return !(common.*field == other.*field); };
+  if (differs(&P::link_ideal)) return "link.ideal";
+  if (differs(&P::nic_placement)) return "nic.placement";
+  if (differs(&P::nic_atomic_placement)) return "nic.atomic_placement";
+  if (recovery_of(common.nic_recovery, common.nic_placement) != recovery_of(other.nic_recovery, other.nic_placement))
+    return "nic.recovery";
+  if (differs(&P::nic_reorder_tolerance)) return "nic.reorder_tolerance";
+  if (differs(&P::nic_word_order)) return "nic.word_order";
+  if (differs(&P::nic_word_unit)) return "nic.word_unit";
+  if (differs(&P::nic_stale_operands)) return "nic.stale_operands";
+  if (differs(&P::pcie_ordering_domain)) return "pcie.ordering_domain";
+  if (differs(&P::pcie_read_ordering)) return "pcie.read_ordering";
+  return {};
+}
+
+std::vector<NicPlace> further_nics(const HostsConfig& hosts) {
+  std::uint32_t most = 1;
+  for (const HostConfig& host : hosts.of) most = std::max(most, host.nics);
+  std::vector<NicPlace> all;
+  for (std::uint32_t index = 1; index < most; ++index) {
+    for (NodeId host = 0; host < hosts.of.size(); ++host)
+      if (index < hosts.of[host].nics) all.push_back({host, index});
+  }
+  return all;
+}
+
+std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host) {
+  std::vector<NicId> all = {host};
+  const std::vector<NicPlace> further = further_nics(hosts);
+  for (std::size_t i = 0; i < further.size(); ++i)
+    if (further[i].host == host) all.push_back(nodes + static_cast<NicId>(i));
+  return all;
+}
+
+namespace {
+/// What the NICs have of their own, by their numbers.
+std::vector<fabric::EndPoint> end_points(const SystemConfig& c) {
+  std::vector<fabric::EndPoint> all;
+  if (c.hosts.of.empty()) return all;
+  const auto add = [&](NodeId host, std::uint32_t index) {
+    const HardwareProfile& p = c.hosts.profile(c.profile, host);
+    all.push_back({.name = c.hosts.nics(host) == 1 ? std::string() : fmt::format("h{}.{}", host, index),
+                   .loopback_latency = p.nic_loopback,
+                   .delivery_latency = p.nic_receive,
+                   .delivery_jitter = p.nic_jitter,
+                   .rate = p.link_rate,
+                   .gap = p.nic_packet_gap});
+  };
+  for (NodeId host = 0; host < c.nodes; ++host) add(host, 0);
+  for (const NicPlace& place : further_nics(c.hosts)) add(place.host, place.index);
+  return all;
+}
 }  // namespace
 
 fabric::Config fabric_config(const SystemConfig& c) {
   const HardwareProfile& p = c.profile;
   fabric::Config network = c.network;
+  network.end_points = end_points(c);
   network.topology = p.link_ideal ? fabric::Topology::ideal : c.topology;
-  network.nodes = c.nodes;
+  network.nodes = network.end_points.empty() ? c.nodes : static_cast<std::uint32_t>(network.end_points.size());
   network.link_rate = p.link_rate;
   network.link_delay = p.link_delay;
   network.switch_latency = p.switch_latency;
@@ -78,7 +171,9 @@ fabric::Config fabric_config(const SystemConfig& c) {
   return network;
 }
 
-Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c)), bursts_(has_bursts(c)) {
+Kernel::Kernel(const SystemConfig& c)
+    : config_(checked(c)), further_nics_(further_nics(c.hosts)), lossy_(is_lossy(c)), bursts_(has_bursts(c)) {
+  if (!c.hosts.of.empty()) set_kinds();
   const Placement placement = c.profile.nic_placement;
   loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
   // Speculation compares what it has read from its beginning on; the flaw is about what was read last.
@@ -104,19 +199,48 @@ Kernel::Kernel(const SystemConfig& c) : config_(checked(c)), lossy_(is_lossy(c))
                      sim::transmission_time(c.profile.link_mtu + c.profile.link_overhead, c.profile.link_rate);
   }
   naks_gaps_ = recovery != Recovery::timer;
-  const SlowRestart restart = c.profile.nic_slow_restart;
   const bool drops = lossy_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;
-  const bool in_time = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
-  if (in_time && drops) lossy_timeout_ = c.profile.nic_lossy_timeout;
-  slow_restarts_ = in_time && (restart == SlowRestart::on || (restart == SlowRestart::drop_tail && drops));
-  windows_ = in_time && (lossy_timeout_.ps > 0 || slow_restarts_ || c.profile.nic_tx_window.count > 0 ||
-                         c.profile.nic_slow_restart_idle.ps > 0);
+  in_time_ = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
+  drops_in_time_ = in_time_ && drops;
+  for (NicId nic = 0; nic < nics(); ++nic) {
+    windows_ =
+        windows_ || (in_time_ && (lossy_timeout(nic).ps > 0 || slow_restarts(nic) ||
+                                  profile(nic).nic_tx_window.count > 0 || profile(nic).nic_slow_restart_idle.ps > 0));
+  }
   const fabric::Options& options = c.network.options;
-  const bool unheard = needs_answers(options.algorithm()) && !in_time;
+  const bool unheard = needs_answers(options.algorithm()) && !in_time_;
   congestion_ = {unheard ? fabric::CongestionAlgorithm::none : options.algorithm(), options.dcqcn, options.congestion};
   controls_ = needs_answers(congestion_.algorithm);
-  ack_every_ = controls_ ? 1 : c.profile.nic_ack_coalescing;
   if (has_paths(c)) reorder_tolerance_ = c.profile.nic_reorder_tolerance;
+}
+
+/// Equal ones are one kind.
+void Kernel::set_kinds() {
+  std::uint32_t gpus = 0;
+  for (const HostConfig& host : config_.hosts.of) {
+    first_gpu_.push_back(gpus);
+    gpus += static_cast<std::uint32_t>(host.gpus.size());
+  }
+  for (NicId nic = 0; nic < nics(); ++nic) {
+    const NodeId host = host_of(nic);
+    HardwareProfile p = config_.hosts.profile(config_.profile, host);
+    if (!config_.hosts.of.empty() && config_.hosts.of[host].switch_of(index_of(nic)) != kRootPort) {
+      p.pcie_upstream += p.pcie_switch;
+      p.pcie_downstream += p.pcie_switch;
+    }
+    auto kind = std::ranges::find(kinds_, p);
+    if (kind == kinds_.end()) kind = kinds_.insert(kind, p);
+    kind_of_.push_back(static_cast<std::uint16_t>(kind - kinds_.begin()));
+  }
+  alike_ = kinds_.size() == 1 && kinds_.front() == config_.profile;
+}
+
+NicId Kernel::nic_of(NodeId host, std::uint32_t index) const {
+  if (index == 0) return host;
+  const auto found = std::ranges::find(further_nics_, NicPlace{host, index});
+  if (found == further_nics_.end())
+    throw std::invalid_argument(fmt::format("host {} has no NIC {}: it has {}", host, index, config_.hosts.nics(host)));
+  return config_.nodes + static_cast<NicId>(found - further_nics_.begin());
 }
 
 SubeventId Kernel::next_subevent() {
@@ -129,7 +253,7 @@ bool Kernel::operator==(const Kernel& o) const {
   for (std::size_t i = 0; i < events_.size(); ++i) {
     if (!(events_.pending(i) == o.events_.pending(i))) return false;
   }
-  return config_.profile == o.config_.profile && config_.nodes == o.config_.nodes &&
+  return config_.profile == o.config_.profile && config_.hosts == o.config_.hosts && config_.nodes == o.config_.nodes &&
          config_.witness == o.config_.witness && counters_ == o.counters_ && now_ == o.now_ && seq_ == o.seq_ &&
          subevents_ == o.subevents_;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "fabric/congestion/congestion.hpp"
 #include "nic_model/config.hpp"
@@ -47,7 +48,28 @@ class Kernel {
   explicit Kernel(const SystemConfig& config);
 
   [[nodiscard]] const SystemConfig& config() const { return config_; }
-  [[nodiscard]] const HardwareProfile& profile() const { return config_.profile; }
+  /// The hardware of a NIC and its host. Of a NIC behind a PCIe switch each way to the root complex is longer by it.
+  [[nodiscard]] const HardwareProfile& profile(NicId nic) const {
+    if (alike_) [[likely]]
+      return config_.profile;
+    return kinds_[kind_of_[nic]];
+  }
+  /// Of all hosts.
+  [[nodiscard]] NicId nics() const { return config_.nodes + static_cast<NicId>(further_nics_.size()); }
+  [[nodiscard]] NodeId host_of(NicId nic) const {
+    if (nic < config_.nodes) [[likely]]
+      return nic;
+    return further_nics_[nic - config_.nodes].host;
+  }
+  /// Which of its host's NICs it is.
+  [[nodiscard]] std::uint32_t index_of(NicId nic) const {
+    return nic < config_.nodes ? 0 : further_nics_[nic - config_.nodes].index;
+  }
+  /// Throws std::invalid_argument when the host has no such NIC.
+  [[nodiscard]] NicId nic_of(NodeId host, std::uint32_t index) const;
+  /// The number of a host's first GPU among those of all hosts.
+  [[nodiscard]] std::uint32_t first_gpu(NodeId host) const { return first_gpu_[host]; }
+  [[nodiscard]] const Faults& faults() const { return config_.profile.faults; }
   /// Packets can be lost or come out of order: transport timers run.
   [[nodiscard]] bool lossy() const { return lossy_; }
   /// Answers, too, can come in another order, and are taken as they come (nic.placement).
@@ -81,9 +103,14 @@ class Kernel {
   [[nodiscard]] sim::Duration reorder_tolerance() const { return reorder_tolerance_; }
 
   /// The first time-out of adaptive retransmission, whose time-outs adapt to round trips: on fabrics that drop.
-  [[nodiscard]] sim::Duration lossy_timeout() const { return lossy_timeout_; }
-  /// Behind a time-out a queue pair begins with a small window.
-  [[nodiscard]] bool slow_restarts() const { return slow_restarts_; }
+  [[nodiscard]] sim::Duration lossy_timeout(NodeId node) const {
+    return drops_in_time_ ? profile(node).nic_lossy_timeout : sim::Duration{};
+  }
+  /// Behind a time-out a queue pair of this NIC begins with a small window.
+  [[nodiscard]] bool slow_restarts(NodeId node) const {
+    const SlowRestart restart = profile(node).nic_slow_restart;
+    return in_time_ && (restart == SlowRestart::on || (restart == SlowRestart::drop_tail && drops_in_time_));
+  }
   /// Does a requester measure round trips, or count what is under way (requester/transmit_window.hpp)?
   [[nodiscard]] bool windows() const { return windows_; }
   /// Congestion control, and whether it goes by answers: in runs in the order of time.
@@ -92,7 +119,7 @@ class Kernel {
   /// May a requester have to wait for answers before it sends more?
   [[nodiscard]] bool holds_back() const { return windows_ || controls_; }
   /// Packets of a message for each ACK; 0: the last one asks for it.
-  [[nodiscard]] std::uint32_t ack_every() const { return ack_every_; }
+  [[nodiscard]] std::uint32_t ack_every(NodeId node) const { return controls_ ? 1 : profile(node).nic_ack_coalescing; }
 
   [[nodiscard]] sim::SimTime now() const { return now_; }
   /// An event is about to be handled.
@@ -129,7 +156,14 @@ class Kernel {
   bool operator==(const Kernel& other) const;
 
  private:
+  void set_kinds();
+
   SystemConfig config_;
+  std::vector<NicPlace> further_nics_{};
+  std::vector<std::uint32_t> first_gpu_{};  // by host; empty where hosts have no others than their NIC
+  bool alike_ = true;                       // all NICs have the same hardware
+  std::vector<HardwareProfile> kinds_{};    // else: what there is
+  std::vector<std::uint16_t> kind_of_{};    // by NIC
   bool lossy_ = false;
   bool loose_ = false;
   bool watches_time_ = false;
@@ -141,11 +175,10 @@ class Kernel {
   bool selective_ = false;
   bool naks_gaps_ = true;
   sim::Duration reorder_tolerance_{};
-  sim::Duration lossy_timeout_{};
-  bool slow_restarts_ = false;
+  bool in_time_ = false;        // a run in the order of time
+  bool drops_in_time_ = false;  // and its switches drop
   bool windows_ = false;
   bool controls_ = false;
-  std::uint32_t ack_every_ = 0;
   fabric::CongestionSettings congestion_{};
   bool bursts_ = false;
   std::uint32_t bursting_ = 0;

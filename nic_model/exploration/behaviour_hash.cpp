@@ -30,10 +30,12 @@ std::uint64_t System::behaviour_hash() const {
     part(h);
     all.add(h.value());
   };
-  for (NodeId node = 0; node < s.hosts.size(); ++node) {
+  for (NicId node = 0; node < s.links.size(); ++node) {
     add([&](Hasher& h) {
-      h.add(s.memories[node].hash());
-      s.processes[node].hash(h);
+      if (node < s.memories.size()) {
+        h.add(s.memories[node].hash());
+        s.processes[node].hash(h);
+      }
       s.atomics[node].hash(h);
       s.links[node].hash(h);
       s.ports[node].hash(h);

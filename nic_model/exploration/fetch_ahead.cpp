@@ -81,7 +81,7 @@ void fetch_third(const State& s, const sim::Event& e) {
   const PostedDomain& domain = s.domains[e.where];
   if (!domain.holds(e.a)) return;
   const PostedWrite& write = domain.write(e.a);
-  if (!write.is_cqe) s.memories[domain.node()].prefetch(write.address, 8);
+  if (!write.is_cqe) s.memories[s.kernel.host_of(domain.node())].prefetch(write.address, 8);
 }
 
 /// The queue pair that a packet is for, and its host.
@@ -97,7 +97,7 @@ void fetch_fourth(const State& s, const sim::Event& e) {
   }
   fetch(s.links[packet->destination]);
   fetch(s.ports[packet->destination]);
-  fetch(s.memories[packet->destination]);
+  fetch(s.memories[s.kernel.host_of(packet->destination)]);
 }
 
 }  // namespace

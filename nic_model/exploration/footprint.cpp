@@ -29,9 +29,9 @@ Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t nu
   const PostedWrite& write = d.write(number);
   if (write.is_cqe) return {.kind = Kind::internal, .node = d.node()};
   const Part next =
-      part == 0
-          ? Part{write.committed, write_step(engine, write.address + write.committed, write.length - write.committed)}
-          : Parts(engine.profile().nic_word_unit.count, write.address, 0, write.length).at(part - 1);
+      part == 0 ? Part{write.committed,
+                       write_step(engine, d.node(), write.address + write.committed, write.length - write.committed)}
+                : Parts(engine.profile(d.node()).nic_word_unit.count, write.address, 0, write.length).at(part - 1);
   return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
           .placed = write.stamp == Stamp::aNRW,
           .node = d.node(),
@@ -114,9 +114,9 @@ Footprint of_stray(const State& s, const fabric::Packet& packet) {
 }
 }  // namespace
 
-Footprint System::footprint(std::size_t i) const {
-  State& s = *state_;  // an Engine is what the helpers take; nothing is changed
-  const Engine engine(s.units(), nullptr);
+namespace {
+Footprint of_event(State& s, std::size_t i) {
+  const Engine engine(s.units(), nullptr);  // what the helpers take; nothing is changed
   const sim::Event& e = s.kernel.events().pending(i);
   const auto part = static_cast<std::uint32_t>(e.b);
   switch (e.what) {
@@ -152,6 +152,14 @@ Footprint System::footprint(std::size_t i) const {
     default:
       return {};
   }
+}
+}  // namespace
+
+/// Memory and threads are the host's, whichever NIC works for them.
+Footprint System::footprint(std::size_t i) const {
+  Footprint f = of_event(*state_, i);
+  f.node = state_->kernel.host_of(f.node);
+  return f;
 }
 
 }  // namespace loco::nic

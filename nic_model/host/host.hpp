@@ -1,4 +1,4 @@
-// What set-up has handed out of a host's NIC. Private to nic_model/.
+// What set-up has handed out of a NIC. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,15 @@ class Host {
   void return_device_memory(std::uint64_t size) { device_memory_ -= size; }
   [[nodiscard]] std::uint64_t device_memory() const { return device_memory_; }
 
+  /// The ordering domain of its second function; those of the others follow.
+  void set_first_domain(std::uint32_t domain) { first_domain_ = domain; }
+  [[nodiscard]] std::uint32_t domain_of(std::uint32_t function) const { return first_domain_ + function - 1; }
+
   bool operator==(const Host&) const = default;
 
  private:
   std::uint32_t queue_pairs_ = 0;
+  std::uint32_t first_domain_ = 0;
   std::uint64_t device_memory_ = 0;  // on the NIC, in regions
 };
 

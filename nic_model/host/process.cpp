@@ -26,7 +26,7 @@ void Process::check(NodeId node, sim::SimTime now) const {
 
 void touched(Engine& engine, NodeId node, std::uint64_t key, ThreadId except) {
   const bool is_completion = kind_of(key) == WatchKind::cq;
-  for (const ThreadId id : engine.processes[node].threads()) {
+  for (const ThreadId id : engine.processes[engine.host_of(node)].threads()) {
     Thread& thread = engine.threads[id];
     if (id != except && thread.watched().touched_by(key)) thread.wake(engine, id, is_completion);
   }
@@ -35,7 +35,7 @@ void touched(Engine& engine, NodeId node, std::uint64_t key, ThreadId except) {
 void touched_bytes(Engine& engine, NodeId node, Address address, std::uint64_t size, ThreadId except) {
   const std::uint64_t low = watch_key(WatchKind::word, word_of(address));
   const std::uint64_t high = watch_key(WatchKind::word, word_of(address + size - 1));
-  for (const ThreadId id : engine.processes[node].threads()) {
+  for (const ThreadId id : engine.processes[engine.host_of(node)].threads()) {
     Thread& thread = engine.threads[id];
     if (id != except && thread.watched().touched_by_words(low, high)) thread.wake(engine, id, false);
   }
@@ -43,7 +43,7 @@ void touched_bytes(Engine& engine, NodeId node, Address address, std::uint64_t s
 
 void finish_write(Engine& engine, SubeventId id, NodeId home, Address address) {
   if (!engine.witness()) return;
-  HostMemory& memory = engine.memories[home];
+  HostMemory& memory = engine.memories[engine.host_of(home)];
   const SubeventId before = memory.replace_writer(address, id);
   const std::uint64_t seq = engine.kernel.next_seq();
   if (Observer* o = engine.observer()) {
@@ -54,7 +54,7 @@ void finish_write(Engine& engine, SubeventId id, NodeId home, Address address) {
 
 SubeventId instant_write(Engine& engine, Subevent subevent) {
   if (!engine.witness()) return 0;
-  HostMemory& memory = engine.memories[subevent.home];
+  HostMemory& memory = engine.memories[engine.host_of(subevent.home)];
   subevent.overwrote = memory.writer(subevent.address);
   const SubeventId id = engine.begin(subevent);
   memory.replace_writer(subevent.address, id);
@@ -65,7 +65,7 @@ void prefetch_copy(const Engine& engine, NodeId node, Address address, std::uint
                    std::uint32_t bytes) {
   constexpr std::uint32_t kLine = 64;
   if (bytes < kLine || buffer == fabric::kNoBuffer) return;
-  engine.memories[node].prefetch(address, bytes);
+  engine.memories[engine.host_of(node)].prefetch(address, bytes);
   sim::prefetch(engine.payloads.data(buffer) + offset, bytes);
 }
 

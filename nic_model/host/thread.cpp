@@ -9,13 +9,13 @@ namespace loco::nic {
 
 /// Stores to the NIC have their distance.
 void Thread::schedule_drain(Engine& engine, ThreadId id) const {
-  sim::SimTime at = std::max(engine.now(), buffer_.front().issued) + engine.profile().cpu_store_drain;
+  sim::SimTime at = std::max(engine.now(), buffer_.front().issued) + engine.profile(node_).cpu_store_drain;
   if (buffer_.front().mmio()) at = std::max(at, mmio_free_);
   engine.schedule(kEventDrain, id, 0, at);
 }
 
 void Thread::push(Engine& engine, ThreadId id, const StoreEntry& entry) {
-  if (store_buffer_full(engine.profile())) throw std::logic_error("store buffer overflow");
+  if (store_buffer_full(engine.profile(node_))) throw std::logic_error("store buffer overflow");
   buffer_.push_back(entry);
   if (buffer_.size() == 1) schedule_drain(engine, id);
 }
@@ -23,7 +23,7 @@ void Thread::push(Engine& engine, ThreadId id, const StoreEntry& entry) {
 StoreEntry Thread::pop(Engine& engine, ThreadId id) {
   const StoreEntry entry = buffer_.front();
   buffer_.pop_front();
-  if (entry.mmio()) mmio_free_ = engine.now() + engine.profile().cpu_mmio_gap * mmio_bursts(entry.value);
+  if (entry.mmio()) mmio_free_ = engine.now() + engine.profile(node_).cpu_mmio_gap * mmio_bursts(entry.value);
   if (!buffer_.empty()) schedule_drain(engine, id);
   return entry;
 }

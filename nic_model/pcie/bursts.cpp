@@ -5,6 +5,7 @@
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
+#include "nic_model/pcie/peer.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -31,24 +32,24 @@ bool overlap(Address a, std::uint64_t a_size, Address b, std::uint64_t b_size) {
 
 // --- reads -----------------------------------------------------------------------------------------------------------
 
-std::uint32_t next_step(const Engine& engine, const ReadBurst& b) {
-  return read_step(engine, b.address, b.length, b.done);
+std::uint32_t next_step(const Engine& engine, NicId node, const ReadBurst& b) {
+  return read_step(engine, node, b.address, b.length, b.done);
 }
 
 /// Steps that are left, the last one included.
-std::uint32_t steps_left(const Engine& engine, const ReadBurst& b) {
-  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+std::uint32_t steps_left(const Engine& engine, NicId node, const ReadBurst& b) {
+  const std::uint64_t step = engine.profile(node).pcie_read_completion.count;
   return static_cast<std::uint32_t>((b.address + b.stop + step - 1) / step - (b.address + b.done) / step);
 }
 
 /// When the last step is made at the earliest: right behind those before it.
-sim::SimTime earliest_end(const Engine& engine, const ReadBurst& b) {
-  const HardwareProfile& p = engine.profile();
-  const std::uint32_t left = steps_left(engine, b);
+sim::SimTime earliest_end(const Engine& engine, NicId node, const ReadBurst& b) {
+  const HardwareProfile& p = engine.profile(node);
+  const std::uint32_t left = steps_left(engine, node, b);
   if (left == 1) return b.next;
   const std::uint64_t header = p.pcie_completion_header.count;
-  return b.next + on_link(engine, next_step(engine, b) + header) +
-         on_link(engine, p.pcie_read_completion.count + header) * (left - 2);
+  return b.next + on_link(engine, node, next_step(engine, node, b) + header) +
+         on_link(engine, node, p.pcie_read_completion.count + header) * (left - 2);
 }
 
 /// Makes the steps that were due before now, save the last.
@@ -58,10 +59,10 @@ void advance(Engine& engine, NodeId node, ReadBurst& b) {
   PcieLink& link = engine.links[node];
   const std::uint32_t before = b.done;
   std::uint32_t steps = 0;
-  for (std::uint32_t left = steps_left(engine, b); left > 1 && b.next < now; --left) {
-    const std::uint32_t bytes = next_step(engine, b);
+  for (std::uint32_t left = steps_left(engine, node, b); left > 1 && b.next < now; --left) {
+    const std::uint32_t bytes = next_step(engine, node, b);
     b.done += bytes;
-    const CompletionTimes times = send_completion(engine, link, bytes, {b.key, b.done, b.length}, b.next);
+    const CompletionTimes times = send_completion(engine, node, link, bytes, {b.key, b.done, b.length}, b.next);
     b.there = times.there;
     b.next = times.next;
     ++steps;
@@ -76,14 +77,14 @@ void advance(Engine& engine, NodeId node, ReadBurst& b) {
 void advance(Engine& engine, NodeId node, PostedWrite& write) {
   const sim::SimTime now = engine.now();
   if (write.ready >= now) return;
-  const std::uint64_t header = engine.profile().pcie_write_header.count;
+  const std::uint64_t header = engine.profile(node).pcie_write_header.count;
   const std::uint32_t before = write.committed;
   std::uint32_t steps = 0;
-  for (std::uint32_t bytes = next_tlp(engine, write); write.ready < now && write.committed + bytes < write.length;
+  for (std::uint32_t bytes = next_tlp(engine, node, write); write.ready < now && write.committed + bytes < write.length;
        ++steps) {
     write.committed += bytes;
-    bytes = next_tlp(engine, write);
-    write.ready += on_link(engine, bytes + header);
+    bytes = next_tlp(engine, node, write);
+    write.ready += on_link(engine, node, bytes + header);
   }
   if (steps == 0) return;
   engine.kernel.count_steps(steps);
@@ -112,7 +113,7 @@ void break_write(Engine& engine, NodeId node, std::size_t i) {
 bool watched(const Engine& engine, NodeId node, Address address, std::uint64_t size) {
   const std::uint64_t low = watch_key(WatchKind::word, word_of(address));
   const std::uint64_t high = watch_key(WatchKind::word, word_of(address + size - 1));
-  return std::ranges::any_of(engine.processes[node].threads(),
+  return std::ranges::any_of(engine.processes[engine.host_of(node)].threads(),
                              [&](ThreadId id) { return engine.threads[id].watched().touched_by_words(low, high); });
 }
 
@@ -128,13 +129,13 @@ Rest rest_of(const PostedWrite& write) { return {write.address + write.committed
 bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
   Bursts& bursts = bursts_of(engine, node);
   if (bursts.reads() || each_tlp_is_observed(engine) || engine.on_device(plan.key)) return false;
-  if (is_scattered(plan.address)) return false;
+  if (is_scattered(plan.address) || peer_of(engine, plan.key) != nullptr) return false;
   if (plan.next < engine.now()) plan.next = engine.now();
-  if (steps_left(engine, plan) < kFewest) return false;
+  if (steps_left(engine, node, plan) < kFewest) return false;
   for (const WriteBurst& other : bursts.writes()) {
     if (overlap(plan.address + plan.done, plan.stop - plan.done, other.address, other.length)) return false;
   }
-  plan.event = engine.schedule(plan.what, plan.qp, plan.number, earliest_end(engine, plan));
+  plan.event = engine.schedule(plan.what, plan.qp, plan.number, earliest_end(engine, node, plan));
   engine.kernel.burst_begins();
   bursts.begin(plan);
   return true;
@@ -144,9 +145,9 @@ bool end_burst(Engine& engine, NodeId node, ReadBurst& done) {
   Bursts& bursts = bursts_of(engine, node);
   ReadBurst& b = bursts.read();
   advance(engine, node, b);
-  if (b.next > engine.now() || steps_left(engine, b) > 1) {
+  if (b.next > engine.now() || steps_left(engine, node, b) > 1) {
     engine.kernel.uncount_step();
-    b.event = engine.schedule(b.what, b.qp, b.number, earliest_end(engine, b));
+    b.event = engine.schedule(b.what, b.qp, b.number, earliest_end(engine, node, b));
     return false;
   }
   done = b;
@@ -169,9 +170,9 @@ void break_read_burst(Engine& engine, NodeId node, ReadBurst& done) {
 bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   Bursts& bursts = bursts_of(engine, node);
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const Rest rest = rest_of(write);
-  if (write.device || write.ahead != 0 || is_scattered(write.address)) return false;
+  if (write.device || write.gpu != 0 || write.ahead != 0 || is_scattered(write.address)) return false;
   if (!bursts.takes_write() || each_tlp_is_observed(engine) || watched(engine, node, rest.address, rest.size)) {
     return false;
   }
@@ -189,8 +190,8 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
   const Address end = rest.address + rest.size;
   const std::uint64_t behind = (end - 1) / mps - rest.address / mps;
   const std::uint64_t last = (end - 1) % mps + 1;
-  const sim::SimTime ends = write.ready + on_link(engine, mps + header) * static_cast<std::int64_t>(behind - 1) +
-                            on_link(engine, last + header);
+  const sim::SimTime ends = write.ready + on_link(engine, node, mps + header) * static_cast<std::int64_t>(behind - 1) +
+                            on_link(engine, node, last + header);
   write.burst = true;
   engine.kernel.burst_begins();
   bursts.begin({domain, number, rest.address, rest.size, engine.schedule(kEventCommit, domain, number, ends)});

@@ -76,16 +76,16 @@ bool bounds_requests(const HardwareProfile& p) {
 
 sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   if (!bounds_requests(p) || engine.on_device(key)) return due;
   sim::Duration walk{};  // what its reach has besides the way to this place
-  if (bounds_walks(p)) walk = reach - read_reach(engine) - place_penalty(p, engine.region(key));
+  if (bounds_walks(p)) walk = reach - read_reach(engine, node) - place_penalty(engine, node, key);
   const std::uint64_t bytes = std::min(left, p.pcie_mrrs.count);
   return link_of(engine, node).take_request(p, engine.now(), bytes, due, reach, begin, walk);
 }
 
 sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way) {
-  return engine.links[node].take_posted(engine.profile(), engine.now(), bytes, due, way);
+  return engine.links[node].take_posted(engine.profile(node), engine.now(), bytes, due, way);
 }
 
 }  // namespace loco::nic

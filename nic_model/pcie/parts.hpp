@@ -55,17 +55,17 @@ struct PartCompletion {
   std::uint32_t done = 0;   ///< bytes from the beginning of the access
 };
 /// `nth`: that part; the access is at `address`, what is read in any order from `from` to `stop`.
-[[nodiscard]] inline PartCompletion completion_of(const Engine& engine, Address address, std::uint32_t from,
+[[nodiscard]] inline PartCompletion completion_of(const Engine& engine, NicId nic, Address address, std::uint32_t from,
                                                   std::uint32_t stop, Part nth) {
-  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  const std::uint64_t step = engine.profile(nic).pcie_read_completion.count;
   const std::uint32_t end = nth.offset + nth.bytes;
   if ((address + end) % step != 0 && end != stop) return {0, end};
   const Address begin = std::max((address + end - 1) / step * step, address + from);
   return {static_cast<std::uint32_t>(address + end - begin), end};
 }
 /// How long it takes on the link.
-[[nodiscard]] inline sim::Duration completion_time(const Engine& engine, const PartCompletion& completion) {
-  const HardwareProfile& p = engine.profile();
+[[nodiscard]] inline sim::Duration completion_time(const Engine& engine, NicId nic, const PartCompletion& completion) {
+  const HardwareProfile& p = engine.profile(nic);
   return completion.bytes == 0
              ? sim::Duration{}
              : sim::transmission_time({completion.bytes + p.pcie_completion_header.count}, p.pcie_rate);

@@ -6,6 +6,7 @@
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/peer.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -18,12 +19,15 @@ std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
 }
 }  // namespace
 
-sim::Duration read_reach(const Engine& engine) {
-  const HardwareProfile& p = engine.profile();
-  return on_link(engine, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
+sim::Duration read_reach(const Engine& engine, NodeId node) {
+  const HardwareProfile& p = engine.profile(node);
+  return on_link(engine, node, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
 }
 
-sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region) {
+sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
+  if (const PeerDevice* gpu = peer_of(engine, key)) return peer_way(engine, node, *gpu).there;
+  const HardwareProfile& p = engine.profile(node);
+  const MemoryRegion* const region = engine.region(key);
   sim::Duration penalty{};
   if (p.pcie_remote_numa) penalty += p.pcie_numa_penalty;
   const std::uint64_t size = region == nullptr ? 1 : region->size;  // queues are small
@@ -33,27 +37,24 @@ sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region
 
 void ask_for_element(Engine& engine, NodeId node, Address next) {
   if (piece_at(engine, next - 1).bytes > 1) return;  // it is in the midst of one
-  const std::uint64_t header = engine.profile().pcie_read_header.count;
+  const std::uint64_t header = engine.profile(node).pcie_read_header.count;
   engine.count(&Counters::tlps_up);
   engine.count(&Counters::pcie_bytes_up, header);
-  link_of(engine, node).send_up(engine.now(), on_link(engine, header));
+  link_of(engine, node).send_up(engine.now(), on_link(engine, node, header));
 }
 
 sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
+  sim::Duration penalty = place_penalty(engine, node, key);
+  if (engine.region(key) == nullptr || !p.pcie_iommu || peer_of(engine, key) != nullptr) return penalty;
   if (is_scattered(address)) {
     const Piece piece = piece_at(engine, address);
     address = piece.address;
     bytes = std::min(bytes, piece.bytes);
   }
-  const MemoryRegion* region = engine.region(key);
-  sim::Duration penalty = place_penalty(p, region);
-  if (region == nullptr) return penalty;
-  if (p.pcie_iommu) {
-    constexpr Address kPage = kIommuPage.count;
-    const Address last = (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage;
-    if (!engine.links[node].translates(address / kPage, last)) penalty += p.pcie_iommu_penalty;
-  }
+  constexpr Address kPage = kIommuPage.count;
+  const Address last = (address + std::max<std::uint64_t>(bytes, 1) - 1) / kPage;
+  if (!engine.links[node].translates(address / kPage, last)) penalty += p.pcie_iommu_penalty;
   return penalty;
 }
 
@@ -68,12 +69,12 @@ void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
     case ReadKind::probe:
       engine.schedule(
           kEventProbe, read.where, read.number,
-          take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile().nic_wqe_start));
+          take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile(node).nic_wqe_start));
   }
 }
 
 void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const auto payload = static_cast<std::uint32_t>(doorbell.value);
   const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
   announce_tlp(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
@@ -93,8 +94,10 @@ Doorbell take_doorbell(Engine& engine, NodeId node) {
 
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target, sim::Duration stall) {
-  const HardwareProfile& p = engine.profile();
-  PostedDomain& d = engine.domains[engine.domains[domain].path(domain, engine.on_device(target.key))];
+  const MemoryRegion* const region = engine.region(target.key);
+  PostedDomain& d = engine.domains[region == nullptr ? domain : engine.domains[domain].path(domain, region->kind)];
+  const NicId node = d.node();
+  const HardwareProfile& p = engine.profile(node);
   HeldRead held = read;
   held.bytes = bytes;
   held.key = target.key;
@@ -105,17 +108,17 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
     // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known
     // later only has its place on the link now all the same: the link carries as much for others before it.
     const sim::SimTime known = engine.now() + stall;
-    const sim::SimTime sent = std::max(upstream(engine, d.node(), p.pcie_read_header.count, 1),
-                                       known + on_link(engine, p.pcie_read_header.count));
-    announce_tlp(engine, TlpKind::memory_read, d.node(), 0, 0, bytes);
-    const sim::Duration penalty = memory_penalty(engine, d.node(), target.key, target.address, bytes);
+    const sim::SimTime sent = std::max(upstream(engine, node, p.pcie_read_header.count, 1),
+                                       known + on_link(engine, node, p.pcie_read_header.count));
+    announce_tlp(engine, TlpKind::memory_read, node, 0, 0, bytes);
+    const sim::Duration penalty = memory_penalty(engine, node, target.key, target.address, bytes);
     held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
-    held.reach = read_reach(engine) + penalty;
+    held.reach = read_reach(engine, node) + penalty;
   }
   // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
   const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
   if (free_stream || held.behind <= d.committed()) {
-    read_may_execute(engine, d.node(), held);
+    read_may_execute(engine, node, held);
   } else {
     d.hold(held);
   }
@@ -126,62 +129,67 @@ namespace {
 /// requests whose data is next, that of the ones before them being complete, take tags and credits. They were sent in
 /// time for that: on the link they take the place of one request each now, so that no write waits behind all that a
 /// read will ask for.
-sim::SimTime ask_for_next(Engine& engine, PcieLink& link, std::uint32_t bytes, sim::SimTime due,
+sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes, sim::SimTime due,
                           const ReadProgress& read, sim::SimTime now) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
     engine.count(&Counters::tlps_up);
     engine.count(&Counters::pcie_bytes_up, p.pcie_read_header.count);
-    link.send_up(now, on_link(engine, p.pcie_read_header.count));
+    link.send_up(now, on_link(engine, node, p.pcie_read_header.count));
     if (!bounds_requests(p)) continue;
-    const sim::Duration reach = read_reach(engine) + place_penalty(p, engine.region(read.key));
+    const sim::Duration reach = read_reach(engine, node) + place_penalty(engine, node, read.key);
     due = link.take_request(p, now, std::min<std::uint64_t>(read.length - next, mrrs), due, reach, {});
   }
   return due;
 }
 }  // namespace
 
-CompletionTimes send_completion(Engine& engine, PcieLink& link, std::uint32_t bytes, const ReadProgress& read,
-                                sim::SimTime now) {
-  const HardwareProfile& p = engine.profile();
+CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes,
+                                const ReadProgress& read, sim::SimTime now) {
+  const HardwareProfile& p = engine.profile(node);
   const std::uint64_t on_wire = bytes + p.pcie_completion_header.count;
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, on_wire);
-  const sim::SimTime sent = link.send_down(now, on_link(engine, on_wire));
-  return {.there = sent + p.pcie_downstream,
-          .next = read.done < read.length ? ask_for_next(engine, link, bytes, sent, read, now) : sent};
+  sim::SimTime sent = link.send_down(now, on_link(engine, node, on_wire));
+  sim::Duration back = p.pcie_downstream;
+  if (PeerDevice* const gpu = peer_of(engine, read.key)) {
+    sent = std::max(sent, gpu->send(now, peer_read_time(engine, node, *gpu, on_wire)));
+    back += peer_way(engine, node, *gpu).back;
+  }
+  return {.there = sent + back,
+          .next = read.done < read.length ? ask_for_next(engine, node, link, bytes, sent, read, now) : sent};
 }
 
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
   if (engine.on_device(read.key)) return link_free = engine.now();
-  const CompletionTimes times = send_completion(engine, link_of(engine, node), bytes, read, engine.now());
+  const CompletionTimes times = send_completion(engine, node, link_of(engine, node), bytes, read, engine.now());
   announce_tlp(engine, TlpKind::completion, node, 0, 0, bytes);
   link_free = times.next;
   return times.there;
 }
 
-sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
+sim::SimTime there_before(const Engine& engine, NodeId node, sim::SimTime newest, Address address, std::uint32_t part,
                           std::uint32_t done) {
   if (part >= done || is_scattered(address)) return newest;
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const std::uint64_t step = p.pcie_read_completion.count;
   const Address end = address + done;
   const Address held =
       std::min(end, (address + part + step - 1) / step * step);  // by the completion that ends the part
   const std::uint64_t completions = (end - held + step - 1) / step;
-  return newest - on_link(engine, end - held + completions * p.pcie_completion_header.count);
+  return newest - on_link(engine, node, end - held + completions * p.pcie_completion_header.count);
 }
 
-sim::Duration access_time(const Engine& engine, std::uint32_t key) {
-  const HardwareProfile& p = engine.profile();
+sim::Duration access_time(Engine& engine, NodeId node, std::uint32_t key) {
+  const HardwareProfile& p = engine.profile(node);
   if (engine.on_device(key)) return p.nic_device_access;
-  return p.pcie_read_access + place_penalty(p, engine.region(key));
+  return p.pcie_read_access + place_penalty(engine, node, key);
 }
 
 sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const sim::SimTime now = engine.now();
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
   const sim::SimTime begin = engine.links[node].begin_context_fetch(p.nic_context_fetches, now, round_trip);
@@ -191,27 +199,27 @@ sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
   sim::SimTime answered = now;
   sim::Duration data{};
   for (std::uint32_t done = 0; done < bytes;) {
-    const std::uint32_t step = read_step(engine, 0, bytes, done);
+    const std::uint32_t step = read_step(engine, node, 0, bytes, done);
     answered = downstream_unasked(engine, node, step + p.pcie_completion_header.count);
-    data += on_link(engine, step + p.pcie_completion_header.count);
+    data += on_link(engine, node, step + p.pcie_completion_header.count);
     done += step;
   }
   // It waits for its turn as if it was asked for now, lest fetches and link stand idle until `at`.
   const sim::SimTime in_turn = begin + (asked - now) + (answered - now);
-  const sim::SimTime alone = at + on_link(engine, requests * p.pcie_read_header.count) + data;
+  const sim::SimTime alone = at + on_link(engine, node, requests * p.pcie_read_header.count) + data;
   return std::max(in_turn, alone) + round_trip;
 }
 
 void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
   const std::uint32_t probe = engine.links[node].begin_probe({.address = address, .length = bytes, .key = region.rkey});
   issue_read(engine, node, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
-             engine.profile().nic_wqe_start, {region.rkey, address});
+             engine.profile(node).nic_wqe_start, {region.rkey, address});
 }
 
 void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   PcieLink& link = engine.links[node];
   const Probe& probe = link.probe(index);
-  const std::uint32_t bytes = read_step(engine, probe.address, probe.length, probe.read);
+  const std::uint32_t bytes = read_step(engine, node, probe.address, probe.length, probe.read);
   link.probe_read(index, bytes);
   sim::SimTime link_free;
   const sim::SimTime there = return_data(engine, node, bytes, link_free, {probe.key, probe.read, probe.length});
@@ -219,13 +227,13 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
     engine.schedule(kEventProbe, node, index, link_free);
     return;
   }
-  const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile().nic_buffer_rate);
+  const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile(node).nic_buffer_rate);
   engine.schedule(kEventProbeDone, node, 0, there + copied);
   link.end_probe(index);
 }
 
 void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into) {
-  const HostMemory& memory = engine.memories[node];
+  const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
   memory.read(address, {engine.payloads.edit(into.buffer) + into.offset, into.bytes});
 }
@@ -233,8 +241,8 @@ void read_payload(Engine& engine, NodeId node, Address address, const BufferPart
 namespace {
 /// What an access of the NIC has read: for nic.stale_operands, and one instant a word for the trace.
 void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t bytes, Subevent like) {
-  const HostMemory& memory = engine.memories[node];
-  if (engine.profile().nic_stale_operands != StaleOperands::none) {
+  const HostMemory& memory = engine.memories[engine.host_of(node)];
+  if (engine.profile(node).nic_stale_operands != StaleOperands::none) {
     engine.links[node].remember_word(memory.word(word_of(address + bytes - 1)));
   }
   if (!engine.witness()) return;
@@ -256,7 +264,7 @@ void sample(Engine& engine, NodeId node, Address address, const BufferPart& into
 
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
   settle_memory(engine, node, address, out.size());
-  engine.memories[node].read(address, out);
+  engine.memories[engine.host_of(node)].read(address, out);
   announce_read(engine, node, address, static_cast<std::uint32_t>(out.size()), like);
 }
 

@@ -58,8 +58,8 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
                 const ReadTarget& target = {}, sim::Duration stall = {});
 /// Bytes of the TLP of a write that starts at `address` with `left` bytes to go: TLPs end at multiples of the MPS, and
 /// where an element of a list ends.
-[[nodiscard]] inline std::uint32_t write_step(const Engine& engine, Address address, std::uint32_t left) {
-  const std::uint64_t mps = engine.profile().pcie_mps.count;
+[[nodiscard]] inline std::uint32_t write_step(const Engine& engine, NodeId node, Address address, std::uint32_t left) {
+  const std::uint64_t mps = engine.profile(node).pcie_mps.count;
   if (is_scattered(address)) [[unlikely]]
     return scattered_step(engine, address, left, mps);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
@@ -67,9 +67,9 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 
 /// A step of a read: what a completion TLP of the read of [address, address + length) carries when `done` bytes
 /// of it have been sampled.
-[[nodiscard]] inline std::uint32_t read_step(const Engine& engine, Address address, std::uint32_t length,
+[[nodiscard]] inline std::uint32_t read_step(const Engine& engine, NodeId node, Address address, std::uint32_t length,
                                              std::uint32_t done) {
-  const std::uint64_t step = engine.profile().pcie_read_completion.count;
+  const std::uint64_t step = engine.profile(node).pcie_read_completion.count;
   if (is_scattered(address)) [[unlikely]]
     return scattered_step(engine, address + done, length - done, step);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
@@ -91,10 +91,10 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
 /// A read of memory at `address` has brought `done` bytes, the last of which are in the NIC at `newest`. When were the
 /// first `part` of them there, so that a packet of these may leave? No later than this: completions follow each other
 /// on the link, so those behind them took at least their time on it.
-[[nodiscard]] sim::SimTime there_before(const Engine& engine, sim::SimTime newest, Address address, std::uint32_t part,
-                                        std::uint32_t done);
+[[nodiscard]] sim::SimTime there_before(const Engine& engine, NodeId node, sim::SimTime newest, Address address,
+                                        std::uint32_t part, std::uint32_t done);
 /// What one more access to memory of a region takes at the root complex, which has the request already.
-[[nodiscard]] sim::Duration access_time(const Engine& engine, std::uint32_t key);
+[[nodiscard]] sim::Duration access_time(Engine& engine, NodeId node, std::uint32_t key);
 /// Reads a context that the NIC does not hold, from `at` on, now or later; returns when it is there. What a context
 /// holds is no memory of a program, so nothing is sampled and it needs no event.
 sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at);

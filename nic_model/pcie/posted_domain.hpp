@@ -20,6 +20,7 @@ struct PostedWrite : MemoryWrite {
   bool has_event = false;  // its next step is a pending event
   bool done = false;       // all of it is in memory, and it waits for those in front of it to be forgotten
   bool device = false;     // to memory on the NIC
+  std::uint8_t gpu = 0;    // n: to the memory of GPU n - 1
   bool burst = false;      // its event is that of its last TLP: see bursts.hpp
   bool relaxed = false;    // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
@@ -41,11 +42,19 @@ class PostedDomain {
   [[nodiscard]] NodeId node() const { return node_; }
   /// The domain of the same stream's accesses to memory on the NIC (nic.device_own_path); kNone: this one.
   [[nodiscard]] std::uint32_t device_path() const { return device_path_; }
-  /// Of the domain with number `own`: where accesses to memory on the NIC, or to the host's, are ordered.
-  [[nodiscard]] std::uint32_t path(std::uint32_t own, bool device) const {
-    return device && device_path_ != kNone ? device_path_ : own;
+  /// Of the domain with number `own`: where accesses to the memory of that kind are ordered.
+  [[nodiscard]] std::uint32_t path(std::uint32_t own, const RegionKind& kind) const {
+    if (kind.gpu != 0) return first_gpu_path_ + kind.gpu - 1;
+    return kind.device && device_path_ != kNone ? device_path_ : own;
   }
   void set_device_path(std::uint32_t domain) { device_path_ = domain; }
+  /// The domains of the same stream's accesses to the memories of the host's GPUs, which follow each other.
+  void set_gpu_paths(std::uint32_t first, std::uint32_t gpus) {
+    first_gpu_path_ = first;
+    gpu_paths_ = gpus;
+  }
+  [[nodiscard]] std::uint32_t first_gpu_path() const { return first_gpu_path_; }
+  [[nodiscard]] std::uint32_t gpu_paths() const { return gpu_paths_; }
   /// Of the next write; all that were posted have smaller numbers.
   [[nodiscard]] std::uint64_t issued() const { return first_ + writes_.size(); }
   /// All writes with smaller numbers are in memory.
@@ -92,6 +101,8 @@ class PostedDomain {
  private:
   NodeId node_;
   std::uint32_t device_path_ = kNone;
+  std::uint32_t first_gpu_path_ = kNone;
+  std::uint32_t gpu_paths_ = 0;
   std::uint64_t first_ = 0;  // number of writes_[0]
   sim::Ring<PostedWrite> writes_{};
   sim::Ring<HeldRead> held_{};

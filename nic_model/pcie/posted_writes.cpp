@@ -10,6 +10,7 @@
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/parts.hpp"
+#include "nic_model/pcie/peer.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -30,27 +31,36 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
 
 /// When memory has the TLP of a write that begins behind `done` bytes, which needs credits.
 [[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done) {
-  const std::uint32_t bytes = write.is_cqe ? static_cast<std::uint32_t>(engine.profile().nic_cqe_bytes.count)
-                                           : write_step(engine, write.address + done, write.length - done);
+  const std::uint32_t bytes = write.is_cqe ? static_cast<std::uint32_t>(engine.profile(node).nic_cqe_bytes.count)
+                                           : write_step(engine, node, write.address + done, write.length - done);
   if (write.device || crossed(write, done, bytes)) return write.ready;
   return take_posted(engine, node, bytes, write.ready, write.way);
 }
 
+/// A GPU's link carries its TLPs one after the other.
+[[gnu::noinline]] void wait_for_gpu(Engine& engine, NicId nic, PostedWrite& write, std::uint32_t done) {
+  PeerDevice& gpu = engine.peers[engine.kernel.first_gpu(engine.host_of(nic)) + write.gpu - 1];
+  const std::uint64_t bytes = write_step(engine, nic, write.address + done, write.length - done);
+  const std::uint64_t header = engine.profile(nic).pcie_write_header.count;
+  write.ready = gpu.take(std::max(write.ready, engine.now()), peer_write_time(engine, nic, gpu, bytes + header));
+}
+
 /// When memory may have that TLP.
 void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t done) {
-  if (engine.profile().pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
-  const sim::Duration interval = engine.profile().pcie_write_interval;
+  if (engine.profile(node).pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
+  const sim::Duration interval = engine.profile(node).pcie_write_interval;
+  if (write.gpu != 0) return wait_for_gpu(engine, node, write, done);
   if (interval.ps != 0 && !write.relaxed && !write.device) {
     write.ready = engine.links[node].keep_distance(interval, std::max(write.ready, engine.now()));
   }
 }
 
-std::uint64_t unit_of(const Engine& engine) { return engine.profile().nic_word_unit.count; }
+std::uint64_t unit_of(const Engine& engine, NodeId node) { return engine.profile(node).nic_word_unit.count; }
 
 /// Is a write made in parts?
-bool in_parts(const Engine& engine, const PostedWrite& write) {
+bool in_parts(const Engine& engine, NicId node, const PostedWrite& write) {
   return engine.kernel.any_word_order() && !write.is_cqe && write.length > 0 &&
-         Parts(unit_of(engine), write.address, 0, write.length).count() > 1;
+         Parts(unit_of(engine, node), write.address, 0, write.length).count() > 1;
 }
 
 /// All parts of a write that nothing is in front of, in any order. Long ones, which are messages of the flow model, in
@@ -60,23 +70,24 @@ void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, 
   const std::uint32_t begin = write.committed;
   const auto stop = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(write.length, begin + kPartsBytesMax - (write.address + begin) % kPartsBytesMax));
-  const Parts parts(unit_of(engine), write.address, begin, stop);
+  const Parts parts(unit_of(engine, node), write.address, begin, stop);
   const DrawnOrder order(engine, domain, number + begin, parts.count());
   std::uint32_t tlp_end = begin;
   for (std::uint32_t i = 0; i < parts.count(); ++i) {
     if (parts.at(i).offset >= tlp_end) {  // the time of the next TLP
-      const std::uint32_t bytes = write_step(engine, write.address + tlp_end, write.length - tlp_end);
+      const std::uint32_t bytes = write_step(engine, node, write.address + tlp_end, write.length - tlp_end);
       if (tlp_end != 0 && !write.device && !crossed(write, tlp_end, bytes)) {
-        write.ready =
-            std::max(write.ready, engine.now()) + on_link(engine, bytes + engine.profile().pcie_write_header.count);
+        write.ready = std::max(write.ready, engine.now()) +
+                      on_link(engine, node, bytes + engine.profile(node).pcie_write_header.count);
       }
       wait_for_tlp(engine, node, write, tlp_end);
       tlp_end += bytes;
     }
-    const std::uint32_t index = (begin == 0 ? 0 : Parts(unit_of(engine), write.address, 0, begin).count()) + order[i];
+    const std::uint32_t index =
+        (begin == 0 ? 0 : Parts(unit_of(engine, node), write.address, 0, begin).count()) + order[i];
     // The TLP comes over the link in its order: who looks meanwhile sees parts of it.
     const std::uint32_t behind = tlp_end - std::min(tlp_end, parts.at(i).offset + parts.at(i).bytes);
-    const sim::SimTime at = write.device ? write.ready : write.ready - on_link(engine, behind);
+    const sim::SimTime at = write.device ? write.ready : write.ready - on_link(engine, node, behind);
     engine.kernel.schedule_part(kEventCommit, domain, number, index + 1, at);
   }
 }
@@ -85,12 +96,12 @@ void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, 
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   write.has_event = true;
-  if (in_parts(engine, write)) return schedule_parts(engine, domain, number, write);
-  const bool several = !write.is_cqe && write.length - write.committed > 2 * engine.profile().pcie_mps.count;
+  if (in_parts(engine, node, write)) return schedule_parts(engine, domain, number, write);
+  const bool several = !write.is_cqe && write.length - write.committed > 2 * engine.profile(node).pcie_mps.count;
   if (several && engine.kernel.bursts() && begin_burst(engine, domain, number, write)) return;
   if (!write.is_cqe) {
     prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
-                  next_tlp(engine, write));
+                  next_tlp(engine, node, write));
   }
   wait_for_tlp(engine, node, write, write.committed);
   engine.schedule(kEventCommit, domain, number, write.ready);
@@ -99,15 +110,15 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
 /// Puts the TLPs of a write on the link, one behind the other and in front of whatever is posted next. Returns when the
 /// first has been sent.
 sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
-  const std::uint64_t header = engine.profile().pcie_write_header.count;
-  const std::uint32_t first_bytes = write_step(engine, write.address, write.length);
+  const std::uint64_t header = engine.profile(node).pcie_write_header.count;
+  const std::uint32_t first_bytes = write_step(engine, node, write.address, write.length);
   const sim::SimTime first = upstream(engine, node, first_bytes + header, 1);
   announce_tlp(engine, TlpKind::memory_write, node, 0, write.address, first_bytes);
   PcieLink& link = engine.links[node];
   std::uint64_t tlps = 0;
   for (std::uint32_t done = first_bytes; done < write.length;) {
-    const std::uint32_t bytes = write_step(engine, write.address + done, write.length - done);
-    if (!crossed(write, done, bytes)) link.send_up(engine.now(), on_link(engine, bytes + header));
+    const std::uint32_t bytes = write_step(engine, node, write.address + done, write.length - done);
+    if (!crossed(write, done, bytes)) link.send_up(engine.now(), on_link(engine, node, bytes + header));
     announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
     done += bytes;
     ++tlps;
@@ -130,10 +141,11 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
 /// own. Where the network hands over whole messages, a write stays whole.
 void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
   if (engine.network.whole_messages()) return enqueue(engine, domain, write);
+  const NicId node = engine.domains[domain].node();
   std::uint32_t left = write.length;
   const std::uint32_t besides = write.besides;
   do {
-    write.length = write_step(engine, write.address, left);
+    write.length = write_step(engine, node, write.address, left);
     left -= write.length;
     if (left > 0) engine.hold(write.buffer);
     write.besides = left > 0 ? 0 : besides;
@@ -141,7 +153,8 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
     write.subevent += words_of(write.address, write.length);
     write.address += write.length;
     write.offset += write.length;
-    write.ready += on_link(engine, write_step(engine, write.address, left) + engine.profile().pcie_write_header.count);
+    write.ready += on_link(
+        engine, node, write_step(engine, node, write.address, left) + engine.profile(node).pcie_write_header.count);
   } while (left > 0);
 }
 
@@ -170,7 +183,7 @@ std::uint64_t word_after(const HostMemory& memory, const PostedWrite& write, con
 
 /// Subevents of a write that begins, one a word with ids in a row; returns the first one's.
 SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
-  const HostMemory& memory = engine.memories[node];
+  const HostMemory& memory = engine.memories[engine.host_of(node)];
   const std::byte* payload = payload_of(engine, write);
   SubeventId first = 0;
   for (Address word = word_of(write.address); word < write.address + write.length; word += 8) {
@@ -191,7 +204,7 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
 /// Memory gets the next TLP of a write of data. False when others are to follow: then the next one is scheduled.
 bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
-  const std::uint32_t bytes = next_tlp(engine, write);
+  const std::uint32_t bytes = next_tlp(engine, node, write);
   commit_data(engine, node, write, write.committed, bytes);
   write.committed += bytes;
   const bool last = write.committed == write.length;
@@ -199,10 +212,10 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
   if (write.committed == write.length) return true;
   if (!write.device) {
     // It was sent right behind the last one: all that separates them is the time that the link needs.
-    const std::uint32_t next = next_tlp(engine, write);
+    const std::uint32_t next = next_tlp(engine, node, write);
     write.ready = engine.now();
     if (!crossed(write, write.committed, next)) {
-      write.ready += on_link(engine, next + engine.profile().pcie_write_header.count);
+      write.ready += on_link(engine, node, next + engine.profile(node).pcie_write_header.count);
     }
   }
   schedule_commit(engine, domain, number, write);
@@ -212,7 +225,7 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
 /// The same of a part, counted from 1.
 bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t index, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
-  const Part part = Parts(unit_of(engine), write.address, 0, write.length).at(index - 1);
+  const Part part = Parts(unit_of(engine, node), write.address, 0, write.length).at(index - 1);
   commit_data(engine, node, write, part.offset, part.bytes);
   write.committed += part.bytes;
   const bool last = write.committed == write.length;
@@ -239,7 +252,7 @@ void schedule_next(Engine& engine, std::uint32_t domain) {
 
 void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
   constexpr std::uint32_t kFew = 64;  // are copied without a look
-  HostMemory& memory = engine.memories[node];
+  HostMemory& memory = engine.memories[engine.host_of(node)];
   const Address address = write.address + done;
   const bool zero = bytes > kFew && engine.payloads.blank(write.buffer) && memory.blank(address, bytes);
   if (!zero) memory.write(address, {payload_of(engine, write) + done, bytes});
@@ -247,19 +260,21 @@ void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::u
 
 void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, const WriteOrigin& origin,
                 sim::Duration delay, std::uint32_t key) {
-  const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
+  const HardwareProfile& p = engine.profile(node);
   const MemoryRegion* region = engine.region(key);
   PostedWrite write{data};
-  write.device = region != nullptr && region->kind.device;
-  write.relaxed = region != nullptr && region->kind.relaxed_ordering && !write.probe;
+  const RegionKind kind = region == nullptr ? RegionKind{} : region->kind;
+  write.device = kind.device;
+  write.gpu = kind.gpu;
+  write.relaxed = kind.relaxed_ordering && !write.probe;
   if (write.device) {
     write.ready = engine.now() + delay + p.nic_device_access;
   } else {
     const sim::SimTime sent = send_tlps(engine, node, write);
     write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
     write.ready = sent + delay + write.way;
-    const sim::Duration walk = write.way - (p.pcie_upstream + p.pcie_write_commit) - place_penalty(p, region);
+    const sim::Duration walk = write.way - (p.pcie_upstream + p.pcie_write_commit) - place_penalty(engine, node, key);
     if (bounds_walks(p) && walk.ps != 0) {
       write.ready = engine.links[node].begin_walk(p, engine.now(), write.ready - walk, walk) + walk;
     }
@@ -270,13 +285,13 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   }
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
-  const std::uint32_t path = engine.domains[domain].path(domain, write.device);
+  const std::uint32_t path = engine.domains[domain].path(domain, kind);
   return write.relaxed ? enqueue_relaxed(engine, path, write) : enqueue(engine, path, write);
 }
 
 void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim::Duration delay) {
-  const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
+  const HardwareProfile& p = engine.profile(node);
   const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
   announce_tlp(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
   const sim::Duration way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);

@@ -9,8 +9,8 @@
 namespace loco::nic {
 
 /// How long one direction is busy with so many bytes, headers included.
-[[nodiscard]] inline sim::Duration on_link(const Engine& engine, std::uint64_t bytes) {
-  return sim::transmission_time({bytes}, engine.profile().pcie_rate);
+[[nodiscard]] inline sim::Duration on_link(const Engine& engine, NodeId node, std::uint64_t bytes) {
+  return sim::transmission_time({bytes}, engine.profile(node).pcie_rate);
 }
 
 /// The link of a node, as it is now.
@@ -25,26 +25,27 @@ inline PcieLink& link_of(Engine& engine, NodeId node) {
 inline sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
   engine.count(&Counters::tlps_up, tlps);
   engine.count(&Counters::pcie_bytes_up, bytes);
-  return link_of(engine, node).send_up(engine.now(), on_link(engine, bytes));
+  return link_of(engine, node).send_up(engine.now(), on_link(engine, node, bytes));
 }
 
 /// The same towards the NIC, for one TLP.
 inline sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
-  return link_of(engine, node).send_down(engine.now(), on_link(engine, bytes));
+  return link_of(engine, node).send_down(engine.now(), on_link(engine, node, bytes));
 }
 
 /// And of what no read has asked for.
 inline sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
-  return link_of(engine, node).send_down_unasked(engine.now(), on_link(engine, bytes));
+  return link_of(engine, node).send_down_unasked(engine.now(), on_link(engine, node, bytes));
 }
 
 inline void announce_tlp(Engine& engine, TlpKind kind, NodeId node, QpId qp, Address address, std::uint32_t bytes) {
   if (Observer* o = engine.observer()) {
-    o->on_tlp({.kind = kind, .node = node, .qp = qp, .address = address, .bytes = bytes, .at = engine.now()});
+    o->on_tlp(
+        {.kind = kind, .node = engine.host_of(node), .qp = qp, .address = address, .bytes = bytes, .at = engine.now()});
   }
 }
 
@@ -54,8 +55,8 @@ struct CompletionTimes {
   sim::SimTime next{};
 };
 /// Sends `bytes` that have been sampled at `now`.
-CompletionTimes send_completion(Engine& engine, PcieLink& link, std::uint32_t bytes, const ReadProgress& read,
-                                sim::SimTime now);
+CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes,
+                                const ReadProgress& read, sim::SimTime now);
 
 /// Memory to a buffer. What was never written, on either side, stays so and is not touched.
 void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into);
@@ -63,8 +64,8 @@ void read_payload(Engine& engine, NodeId node, Address address, const BufferPart
 // --- posted writes of data: posted_writes.cpp and bursts.cpp
 // ----------------------------------------------------------
 /// Bytes of the next TLP of a write of data.
-[[nodiscard]] inline std::uint32_t next_tlp(const Engine& engine, const PostedWrite& write) {
-  return write_step(engine, write.address + write.committed, write.length - write.committed);
+[[nodiscard]] inline std::uint32_t next_tlp(const Engine& engine, NodeId node, const PostedWrite& write) {
+  return write_step(engine, node, write.address + write.committed, write.length - write.committed);
 }
 /// Memory gets `bytes` of it from `done` on. As in read_payload(), zeroes that nobody has written stay what they are.
 void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes);
@@ -74,11 +75,11 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
 void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write);
 
 /// From a read request on the link until memory is read, apart from what its address costs.
-[[nodiscard]] sim::Duration read_reach(const Engine& engine);
+[[nodiscard]] sim::Duration read_reach(const Engine& engine, NodeId node);
 
-/// What an access to memory of a region costs because of where that is: NUMA, cache. May be negative: a warm line.
-/// Queues have no region (null).
-[[nodiscard]] sim::Duration place_penalty(const HardwareProfile& p, const MemoryRegion* region);
+/// What an access to memory of a region costs because of where that is: NUMA, cache, a GPU. May be negative: a warm
+/// line. Queues have no region.
+[[nodiscard]] sim::Duration place_penalty(Engine& engine, NicId nic, std::uint32_t key);
 /// What an access to memory costs besides the profile's latency: its place, and the IOMMU, whose buffer it goes
 /// through.
 sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes);

@@ -27,7 +27,7 @@ bool answers_data(const Engine& engine, const fabric::Packet& packet) {
 
 /// T: from the first bit of a packet on the first link until its answer has been taken.
 sim::Duration round_trip(const Engine& engine, NodeId from, NodeId to, std::uint32_t wire) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(to);
   const auto answer = static_cast<std::uint32_t>(p.link_overhead.count) + fabric::kAethBytes;
   return engine.network.way(from, to, wire).time + p.nic_transmit + engine.network.way(to, from, answer).time;
 }
@@ -43,7 +43,7 @@ sim::Duration longest_round_trip(const Engine& engine, NodeId from, std::uint32_
 }
 
 fabric::CongestionPath path_of(const Engine& engine, NodeId from, NodeId to) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(from);
   const fabric::CongestionSettings& settings = engine.kernel.congestion();
   const auto wire = static_cast<std::uint32_t>(p.link_mtu.count + p.link_overhead.count);
   fabric::CongestionPath path{.line = engine.network.port_rate(from),

@@ -30,7 +30,7 @@ sim::SimTime look_up_translation(Engine& engine, NodeId node, std::uint64_t key,
 /// response is there. Slots have a bank each and sets two ways, so that neither one queue pair nor two displace their
 /// own.
 sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
-  const std::uint32_t slots = engine.profile().nic_max_rd_atomic;
+  const std::uint32_t slots = engine.profile(node).nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
   return known(engine, node, engine.caches[node].has_read_state(qp * slots + slot, slot), at);
 }
@@ -38,8 +38,8 @@ sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint3
 /// Of a queue pair's context, or of the part of it that says where the data of answers goes.
 std::uint32_t context_key(QpId qp, bool data) { return qp << 1U | (data ? 1U : 0U); }
 
-std::uint64_t translation_key(const Engine& engine, std::uint32_t region, Address address) {
-  return std::uint64_t{region} << 40U | address / engine.profile().nic_translation_page.count;
+std::uint64_t translation_key(const Engine& engine, NicId node, std::uint32_t region, Address address) {
+  return std::uint64_t{region} << 40U | address / engine.profile(node).nic_translation_page.count;
 }
 
 sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
@@ -50,7 +50,7 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   sim::SimTime at = look_up_context(engine, node, context, engine.now());
   if (!fabric::is_response(packet.opcode) && packet.total > 0 && packet.opcode != fabric::Opcode::send &&
       packet.opcode != fabric::Opcode::datagram) {
-    const std::uint64_t key = translation_key(engine, packet.rkey, packet.address + packet.offset);
+    const std::uint64_t key = translation_key(engine, node, packet.rkey, packet.address + packet.offset);
     at = look_up_translation(engine, node, key, at);
   }
   return at - engine.now();
@@ -65,17 +65,19 @@ sim::Duration gap_of(const HardwareProfile& p, const Wqe& wqe) {
 
 /// When there is a unit for the queue pair that has waited longest.
 void tell_first_waiter(Engine& engine, const ContextCaches& caches) {
-  engine.schedule(kEventUnitFree, caches.first_waiter(), 0, caches.unit_free_since(engine.profile().nic_units));
+  const NicId nic = engine.connections[caches.first_waiter()].node();
+  engine.schedule(kEventUnitFree, caches.first_waiter(), 0, caches.unit_free_since(engine.profile(nic).nic_units));
 }
 
 /// Is there one that may work for this queue pair now? If not, it will be told.
 bool unit_is_free(Engine& engine, QpId id) {
   NicContext& qp = engine.contexts[id];
-  ContextCaches& caches = engine.caches[engine.connections[id].node()];
+  const NicId node = engine.connections[id].node();
+  ContextCaches& caches = engine.caches[node];
   if (qp.waits_for_unit()) return false;
   const bool has_one = qp.unit_until() > engine.now();
   const bool its_turn = caches.first_waiter() == kNone || caches.first_waiter() == id;
-  if (!has_one && its_turn && caches.unit_free_since(engine.profile().nic_units) <= engine.now()) return true;
+  if (!has_one && its_turn && caches.unit_free_since(engine.profile(node).nic_units) <= engine.now()) return true;
   qp.wait_for_unit(true);
   if (has_one) {
     engine.schedule(kEventUnitFree, id, 0, qp.unit_until());
@@ -93,15 +95,15 @@ ContextCaches::ContextCaches(const HardwareProfile& p)
       read_states_(p.nic_read_state_entries, 2, std::max<std::uint32_t>(1, p.nic_max_rd_atomic)) {}
 
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
-  const HardwareProfile& p = engine.profile();
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
+  const HardwareProfile& p = engine.profile(node);
   if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
   sim::SimTime at = look_up_context(engine, node, context_key(id, false), engine.now());
   if (!wqe.inline_data && wqe.length > 0) {
     for (std::uint64_t done = 0; done < wqe.length;) {
       const bool list = is_scattered(wqe.local);
       const Piece piece = list ? piece_at(engine, wqe.local + done) : Piece{wqe.local, wqe.length, wqe.lkey};
-      at = look_up_translation(engine, node, translation_key(engine, piece.key, piece.address), at);
+      at = look_up_translation(engine, node, translation_key(engine, node, piece.key, piece.address), at);
       done += std::max<std::uint64_t>(piece.bytes, 1);
     }
   }
@@ -134,7 +136,7 @@ void end_turn(Engine& engine, QpId id) {
 }
 
 bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(packet.destination);
   if (p.nic_context_entries == 0 && p.nic_translation_entries == 0) return false;
   const sim::Duration looked_up = stall_of(engine, packet);
   // The first packet asks; what comes behind it is not held up once the answer is there.

@@ -16,7 +16,7 @@ const fabric::PacketFormat& format_of(const Engine& engine) { return engine.netw
 /// Bytes on the wire. What may be placed before what precedes it must say where: out of order, every packet of a WRITE
 /// has a RETH.
 std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(packet.source);
   const std::uint32_t packets = format_of(engine).count(packet.length);
   const bool says_where = overtakes(p.nic_placement) && packet.opcode == fabric::Opcode::write;
   return packets * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
@@ -26,11 +26,11 @@ std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
 }  // namespace
 
 void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(packet.source);
   packet.first = packet.last = true;
   packet.wire = wire_bytes(engine, packet);
   const sim::SimTime pipeline = std::max(engine.ports[packet.source].pipeline_free(engine.now()), there);
-  const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
+  const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
   engine.network.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
 }
 
@@ -44,7 +44,7 @@ sim::Duration known_for(const Engine& engine, const fabric::Packet& packet) {
 std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) {
   const std::uint32_t most = packet.length - format_of(engine).first(packet.length);
   if (most == 0) return 0;
-  const std::uint64_t pcie = engine.profile().pcie_rate.value;
+  const std::uint64_t pcie = engine.profile(packet.destination).pcie_rate.value;
   const std::uint64_t link = engine.network.train(packet).rate.value;
   if (link == 0 || pcie >= link) return link == 0 ? 0 : most;
   __extension__ using Wide = unsigned __int128;
@@ -53,11 +53,11 @@ std::uint32_t crossed_ahead(const Engine& engine, const fabric::Packet& packet) 
 
 sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& packet) {
   if (packet.length == 0) return {};
-  return engine.buffer_time(packet.length - crossed_ahead(engine, packet));
+  return engine.buffer_time(packet.destination, packet.length - crossed_ahead(engine, packet));
 }
 
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(packet.source);
   packet.wire = wire_bytes(engine, packet);
   packet.traffic_class = engine.connections[packet.source_qp].traffic_class();
   if (engine.kernel.controls()) carry_feedback(engine, packet);
@@ -65,10 +65,10 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   packet.serial = static_cast<std::uint32_t>(engine.kernel.counters().packets_sent);
   engine.count(&Counters::wire_bytes_sent, packet.wire);
   engine.hold(packet.buffer);
-  if (Observer* o = engine.observer()) o->on_packet(PacketStep::sent, packet, engine.now());
+  engine.tell(PacketStep::sent, packet);
   if (MessageObserver* m = engine.messages(); m != nullptr && packet.call != 0)
     m->on_request_packet(PacketStep::sent, packet);
-  const sim::Duration buffered = engine.buffer_time(format_of(engine).first(packet.length));
+  const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
   const sim::SimTime pipeline = engine.ports[packet.source].enter_pipeline(engine.now(), p.nic_packet_gap);
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
   const bool loopback = packet.source == packet.destination;
@@ -76,7 +76,7 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   const sim::SimTime port =
       engine.network.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
   if (engine.lossy()) release_lost(engine);
-  const sim::Duration lead = std::max(engine.buffer_time(following), buffered) - buffered;
+  const sim::Duration lead = std::max(engine.buffer_time(packet.source, following), buffered) - buffered;
   const sim::SimTime sent = port + (pipeline - engine.now()) + way;  // its last bit
   return std::max({port - lead, pipeline, paced(engine, packet, sent)});
 }

@@ -49,13 +49,14 @@ void ReceiveBuffer::check(NodeId node, std::uint64_t size, sim::SimTime now) con
   check.holds(full_ || own_.empty(), "queue pairs wait for it while it is full");
 }
 
-std::vector<ReceiveBuffer> make_receive_buffers(std::uint32_t nodes, const fabric::Network& network,
-                                                const HardwareProfile& profile) {
-  const std::uint64_t size = profile.nic_receive_buffer.count;
-  std::vector<ReceiveBuffer> buffers(nodes);
-  if (size == 0 || profile.link_ideal || network.whole_messages()) return buffers;
+std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network) {
+  std::vector<ReceiveBuffer> buffers(kernel.nics());
+  if (kernel.config().profile.link_ideal || network.whole_messages()) return buffers;
   const std::uint64_t packet = network.config().packet_max.count;
-  for (NodeId node = 0; node < nodes; ++node) buffers[node] = {size, network.host_headroom(node), packet};
+  for (NicId nic = 0; nic < kernel.nics(); ++nic) {
+    const std::uint64_t size = kernel.profile(nic).nic_receive_buffer.count;
+    if (size != 0) buffers[nic] = {size, network.host_headroom(nic), packet};
+  }
   return buffers;
 }
 
@@ -63,8 +64,8 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
   const ReceiveBuffer& buffer = engine.receive_buffers[packet.destination];
   if (!buffer.limited() || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
   if (engine.kernel.bursting()) settle_write_bursts(engine, packet.destination);
-  const std::uint64_t takes = packet.length + engine.profile().received_besides(packet.length);
-  if (buffer.used() + takes <= engine.profile().nic_receive_buffer.count) return true;
+  const std::uint64_t takes = packet.length + engine.profile(packet.destination).received_besides(packet.length);
+  if (buffer.used() + takes <= engine.profile(packet.destination).nic_receive_buffer.count) return true;
   engine.count(&Counters::rx_discards);
   return false;
 }

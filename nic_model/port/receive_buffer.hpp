@@ -54,9 +54,8 @@ class ReceiveBuffer {
   sim::Ring<PortWaiter> own_{};
 };
 
-/// The receive buffers of all nodes.
-[[nodiscard]] std::vector<ReceiveBuffer> make_receive_buffers(std::uint32_t nodes, const fabric::Network& network,
-                                                              const HardwareProfile& profile);
+/// The receive buffers of all NICs.
+[[nodiscard]] std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network);
 /// Is there room for a packet that has just come? If not, it is counted as dropped: nobody will see it.
 [[nodiscard]] bool admit_received(Engine& engine, const fabric::Packet& packet);
 /// Payload waits for PCIe from now on.

@@ -235,7 +235,8 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
 Psn Requester::acknowledged_by(const Engine& engine, const fabric::Packet& packet) const {
   if (packet.opcode == Op::ack) return packet.psn + 1;
   // Unordered READs are answered as they come: that says nothing of earlier requests.
-  const bool alone = packet.opcode == Op::read_response && reads_as_they_come(engine.profile().nic_placement);
+  const bool alone =
+      packet.opcode == Op::read_response && reads_as_they_come(engine.profile(packet.destination).nic_placement);
   return alone ? una_ : packet.psn;
 }
 
@@ -266,10 +267,10 @@ bool Requester::is_ghost(const fabric::Packet& packet) const {
 
 /// Something more is acknowledged than what was before `before`.
 void Requester::grow_window(const Engine& engine, const Connection& qp, Psn before) {
-  const std::uint64_t mtu = mtu_of(engine, qp) + engine.profile().link_overhead.count;
+  const std::uint64_t mtu = mtu_of(engine, qp) + engine.profile(qp.node()).link_overhead.count;
   const std::uint64_t per_second = engine.network.port_rate(qp.node()).value / (8 * mtu);
   const auto packets = static_cast<std::uint32_t>(std::max(una_.distance(before), 0));
-  window_.edit().acknowledged(una_, packets, engine.now(), engine.kernel.lossy_timeout(), per_second);
+  window_.edit().acknowledged(una_, packets, engine.now(), engine.kernel.lossy_timeout(qp.node()), per_second);
 }
 
 /// What follows from an answer. `news`: something more is acknowledged than all before `before`.

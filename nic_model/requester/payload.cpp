@@ -33,14 +33,14 @@ std::uint32_t parts_until(const Engine& engine, const Connection& qp, const Send
 Parts parts_of(const Engine& engine, const Connection& qp, const SendEntry& e) {
   const std::uint32_t until = parts_until(engine, qp, e);
   if (gathers(e.wqe) || travels_by_words(engine, qp.type(), e.wqe.length)) return {8, 0, 0, until};
-  return {engine.profile().nic_word_unit.count, e.wqe.local, e.payload_read, until};
+  return {engine.profile(qp.node()).nic_word_unit.count, e.wqe.local, e.payload_read, until};
 }
 
 /// An operand is a read of its own.
 PartCompletion completion_of_payload(const Engine& engine, const Connection& qp, const SendEntry& e, Part nth) {
   if (gathers(e.wqe)) return {nth.bytes, nth.offset + nth.bytes};
   const std::uint32_t from = travels_by_words(engine, qp.type(), e.wqe.length) ? 0 : e.payload_read;
-  return completion_of(engine, e.wqe.local, from, parts_until(engine, qp, e), nth);
+  return completion_of(engine, qp.node(), e.wqe.local, from, parts_until(engine, qp, e), nth);
 }
 
 }  // namespace
@@ -57,16 +57,16 @@ bool Requester::schedule_parts(Engine& engine, QpId id, std::uint32_t number, co
   at = std::max(at, engine.now());
   for (std::uint32_t i = 0; i < count; ++i) {
     engine.kernel.schedule_part(kEventReadPayload, id, number, order[i] + 1, at);
-    at += completion_time(engine, completion_of_payload(engine, qp, e, parts.at(i)));
+    at += completion_time(engine, qp.node(), completion_of_payload(engine, qp, e, parts.at(i)));
   }
   return true;
 }
 
 PayloadStep Requester::payload_part(const Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) const {
   const SendEntry& e = entry(number);
-  if (part == 0) return payload_step(engine, e.wqe, e.payload_read);
+  if (part == 0) return payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
   const Part read = parts_of(engine, engine.connections[id], e).at(part - 1);
-  if (gathers(e.wqe)) return payload_step(engine, e.wqe, read.offset);
+  if (gathers(e.wqe)) return payload_step(engine, engine.connections[id].node(), e.wqe, read.offset);
   return {e.wqe.local + read.offset, read.bytes};
 }
 
@@ -113,7 +113,7 @@ void Requester::payload_goes_on(Engine& engine, QpId id, std::uint32_t number, s
 void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
   if (schedule_parts(engine, id, number, e, at)) return;
   const NodeId node = engine.connections[id].node();
-  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
+  const PayloadStep step = payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
   if (engine.kernel.bursts() && sends_payload(e.wqe.opcode)) {
     const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
     const auto stop =
@@ -169,7 +169,7 @@ void Requester::issue_payload_read(Engine& engine, QpId id, std::uint32_t number
     engine.payloads.fill_in_any_order(e.buffer);
   }
   issue_read(engine, domain_, {.kind = ReadKind::payload, .where = id, .number = number}, bytes, begun,
-             {e.wqe.lkey, payload_step(engine, e.wqe, 0).address}, stall);
+             {e.wqe.lkey, payload_step(engine, engine.connections[id].node(), e.wqe, 0).address}, stall);
 }
 
 void Requester::schedule_payload(Engine& engine, QpId id) {
@@ -180,7 +180,7 @@ void Requester::schedule_payload(Engine& engine, QpId id) {
   payload_event_ = true;
   // Its turn: the data of the payload before it is on the link.
   const NodeId node = engine.connections[id].node();
-  const sim::Duration begin = engine.profile().nic_wqe_start;
+  const sim::Duration begin = engine.profile(node).nic_wqe_start;
   schedule_read(engine, id, payload_next_, e,
                 take_request(engine, node, e.wqe.lkey, bytes_to_read(e.wqe), e.ready, e.reach, begin));
 }
@@ -197,7 +197,7 @@ void Requester::payload_read_may_execute(Engine& engine, const HeldRead& read) {
   const NodeId node = engine.connections[id].node();
   engine.schedule(
       kEventReadPayload, id, number,
-      take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile().nic_wqe_start));
+      take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile(node).nic_wqe_start));
 }
 
 void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) {
@@ -213,7 +213,7 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std:
   if (!holds(number)) return schedule_payload(engine, id);  // flushed or RESET; others may wait behind it
   SendEntry& e = edit(number);
   if (!needs_payload_read(e)) return schedule_payload(engine, id);  // it has left without: nic.stale_operands
-  const PayloadStep step = payload_step(engine, e.wqe, e.payload_read);
+  const PayloadStep step = payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
   sample(engine, qp.node(), step.address, BufferPart{e.buffer, e.payload_read, step.bytes},
          {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = qp.peer_node()});
   e.payload_read += step.bytes;

@@ -10,8 +10,8 @@ using Op = fabric::Opcode;
 using fabric::NakCode;
 using fabric::Psn;
 
-SelectiveRepeat::Answer answer_of(const Engine& engine, Op request) {
-  if (request == Op::read_request && reads_as_they_come(engine.profile().nic_placement)) {
+SelectiveRepeat::Answer answer_of(const Engine& engine, NicId node, Op request) {
+  if (request == Op::read_request && reads_as_they_come(engine.profile(node).nic_placement)) {
     return SelectiveRepeat::Answer::as_it_comes;
   }
   const bool data = request == Op::read_request || is_atomic(request);
@@ -20,7 +20,7 @@ SelectiveRepeat::Answer answer_of(const Engine& engine, Op request) {
 }  // namespace
 
 void Requester::note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns) {
-  selective_.edit().sent(packet.psn, psns, answer_of(engine, packet.opcode), engine.now());
+  selective_.edit().sent(packet.psn, psns, answer_of(engine, packet.source, packet.opcode), engine.now());
 }
 
 /// Congestion control counts each loss once.
@@ -40,7 +40,8 @@ void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
     return selective.reached(Psn(static_cast<std::uint32_t>(packet.a)), Psn(static_cast<std::uint32_t>(packet.b)),
                              seen);
   }
-  const bool as_it_comes = packet.opcode == Op::read_response && reads_as_they_come(engine.profile().nic_placement);
+  const bool as_it_comes =
+      packet.opcode == Op::read_response && reads_as_they_come(engine.profile(packet.destination).nic_placement);
   if (packet.opcode != Op::ack) selective.answered(packet.psn);
   // In turn, everything before it has been executed.
   selective.reached(packet.psn, as_it_comes ? una_ : packet.psn + 1, seen);

@@ -16,18 +16,18 @@ namespace {
 /// Are all words that an atomic's operands are read from within the region of its key?
 bool may_gather(const Engine& engine, NodeId node, const Wqe& wqe) {
   for (std::uint32_t done = 0; done < bytes_to_read(wqe); done += 8) {
-    if (!engine.allowed(wqe.lkey, node, payload_step(engine, wqe, done).address, 8, 0)) return false;
+    if (!engine.allowed(wqe.lkey, node, payload_step(engine, node, wqe, done).address, 8, 0)) return false;
   }
   return true;
 }
 
 /// What the requester itself finds wrong with a work request when it starts it.
 Status local_check(const Engine& engine, const Connection& qp, const Wqe& wqe) {
-  const std::uint64_t mtu = engine.profile().link_mtu.count;
+  const HardwareProfile& p = engine.profile(qp.node());
+  const std::uint64_t mtu = p.link_mtu.count;
   // A message has its PSNs on their way at once, also where packets are smaller than InfiniBand's 256 bytes.
-  const bool one_packet =
-      qp.type() == QpType::ud || (wqe.opcode == Opcode::send && !engine.profile().nic_send_segments);
-  const std::uint64_t most = one_packet ? mtu : std::min(engine.profile().nic_max_message.count, mtu * kPsnsMax);
+  const bool one_packet = qp.type() == QpType::ud || (wqe.opcode == Opcode::send && !p.nic_send_segments);
+  const std::uint64_t most = one_packet ? mtu : std::min(p.nic_max_message.count, mtu * kPsnsMax);
   if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
   if (wqe.inline_data || wqe.length == 0) return Status::success;
   if (gathers(wqe) && !may_gather(engine, qp.node(), wqe)) return Status::loc_prot_err;
@@ -105,7 +105,7 @@ void Requester::write_cqe(Engine& engine, QpId id, std::uint32_t number, Status 
   const Wqe& wqe = entry(number).wqe;
   post_cqe(engine, domain_, cq_,
            {.wr_id = wqe.wr_id, .qp = id, .opcode = wqe.opcode, .status = status, .length = wqe.length, .wqe = number},
-           delay + engine.profile().nic_cqe);
+           delay + engine.profile(engine.connections[id].node()).nic_cqe);
 }
 
 /// Completes what is done, in order.
@@ -168,7 +168,7 @@ bool Requester::start_next(Engine& engine, QpId id, sim::Duration delay, sim::Du
   SendEntry& e = edit(started_);
   announce_fence(engine, qp, e.wqe);
   const std::uint32_t number = started_++;
-  const sim::Duration begun = delay + engine.profile().nic_wqe_start;
+  const sim::Duration begun = delay + engine.profile(qp.node()).nic_wqe_start;
   e.ready = engine.now() + stall + begun;
   e.status = local_check(engine, qp, e.wqe);
   if (e.status != Status::success) {

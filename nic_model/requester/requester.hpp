@@ -231,8 +231,8 @@ class Requester {
   // retransmit.cpp
   [[nodiscard]] bool runs_timer(const Engine& engine) const { return engine.lossy() || unanswered_; }
   [[nodiscard]] std::uint32_t under_way() const;
-  [[nodiscard]] sim::Duration time_out(const Engine& engine, const QpSettings& settings) const;
-  void more_under_way(const Engine& engine, const QpSettings& settings, std::uint32_t before);
+  [[nodiscard]] sim::Duration time_out(const Engine& engine, const Connection& qp) const;
+  void more_under_way(const Engine& engine, const Connection& qp, std::uint32_t before);
   void cancel_timer(Engine& engine);
   void arm_timer(Engine& engine, QpId id);
   void start_running_timer(Engine& engine, QpId id);

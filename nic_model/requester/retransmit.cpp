@@ -63,9 +63,10 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
 
 /// Adaptive retransmission counts the time, not the retries (qp_total_timeout of ROCE_ACCL).
 void Requester::retry_by_timer(Engine& engine, QpId id) {
-  if (engine.kernel.slow_restarts()) window_.edit().restart();
+  const NicId nic = engine.connections[id].node();
+  if (engine.kernel.slow_restarts(nic)) window_.edit().restart();
   if (engine.kernel.controls()) tell_timeout(engine, id);
-  const sim::Duration first = engine.kernel.lossy_timeout();
+  const sim::Duration first = engine.kernel.lossy_timeout(nic);
   if (first.ps > 0) {
     const QpSettings& settings = engine.connections[id].settings();
     const sim::Duration after = window_->time_out(first, settings.timeout);
@@ -100,24 +101,26 @@ std::uint32_t Requester::under_way() const { return static_cast<std::uint32_t>(u
 /// How long an answer may take. Adaptive retransmission begins with a short time, which doubles as long as nothing is
 /// acknowledged (NVIDIA, "Adaptive Retransmission: Parameters Control", 2025); few packets under way have a time of
 /// their own (IRN, SIGCOMM 2018, section 3.1: RTO_low).
-sim::Duration Requester::time_out(const Engine& engine, const QpSettings& settings) const {
-  const HardwareProfile& p = engine.profile();
+sim::Duration Requester::time_out(const Engine& engine, const Connection& qp) const {
+  const HardwareProfile& p = engine.profile(qp.node());
+  const QpSettings& settings = qp.settings();
+  const sim::Duration lossy = engine.kernel.lossy_timeout(qp.node());
   sim::Duration time = settings.timeout;
   if (p.nic_adaptive_timeout.ps > 0) {
     const int doublings = std::max(settings.retry_count - retries_, 0);
     time = std::min(time, p.nic_adaptive_timeout * (std::int64_t{1} << doublings));
   }
-  if (engine.kernel.lossy_timeout().ps > 0) time = window_->time_out(engine.kernel.lossy_timeout(), time);
+  if (lossy.ps > 0) time = window_->time_out(lossy, time);
   if (p.nic_tail_timeout.ps > 0 && under_way() <= p.nic_tail_packets) time = std::min(time, p.nic_tail_timeout);
   return time;
 }
 
 /// A packet has been sent, and they are not few any more: the timer that runs has been started for few.
-void Requester::more_under_way(const Engine& engine, const QpSettings& settings, std::uint32_t before) {
-  const HardwareProfile& p = engine.profile();
+void Requester::more_under_way(const Engine& engine, const Connection& qp, std::uint32_t before) {
+  const HardwareProfile& p = engine.profile(qp.node());
   if (p.nic_tail_timeout.ps == 0 || (!timer_pending_ && !timing_) || rnr_wait_) return;
   if (before > p.nic_tail_packets || under_way() <= p.nic_tail_packets) return;
-  const sim::Duration longer = time_out(engine, settings);
+  const sim::Duration longer = time_out(engine, qp);
   if (longer > p.nic_tail_timeout) deadline_ += longer - p.nic_tail_timeout;
 }
 
@@ -138,7 +141,7 @@ void Requester::arm_timer(Engine& engine, QpId id) {
 void Requester::start_running_timer(Engine& engine, QpId id) {
   const QpSettings& settings = engine.connections[id].settings();
   if (timer_pending_ || settings.timeout.ps == 0) return;
-  deadline_ = engine.now() + time_out(engine, settings);
+  deadline_ = engine.now() + time_out(engine, engine.connections[id]);
   arm_timer(engine, id);
 }
 
@@ -157,10 +160,11 @@ void Requester::watch_time(Engine& engine, QpId id) {
   const QpSettings& settings = engine.connections[id].settings();
   if (settings.timeout.ps == 0) return;
   timing_ = true;
-  deadline_ = engine.now() + time_out(engine, settings);
+  deadline_ = engine.now() + time_out(engine, engine.connections[id]);
   if (watched_) return;
   watched_ = true;
-  engine.ack_timers.watch(engine, id, shortest_time_out(engine.profile(), settings.timeout));
+  engine.ack_timers.watch(engine, id,
+                          shortest_time_out(engine.profile(engine.connections[id].node()), settings.timeout));
 }
 
 bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
@@ -186,8 +190,7 @@ bool Requester::asks_later(const Engine& engine, QpId id) const {
 void Requester::restart_timer(Engine& engine, QpId id) {
   if (rnr_wait_) return;
   if (asks_later(engine, id)) return cancel_timer(engine);  // what is being sent starts it
-  const QpSettings& settings = engine.connections[id].settings();
-  const sim::SimTime deadline = engine.now() + time_out(engine, settings);
+  const sim::SimTime deadline = engine.now() + time_out(engine, engine.connections[id]);
   if (deadline < deadline_) cancel_timer(engine);  // its event would come too late
   deadline_ = deadline;
   start_timer(engine, id);

@@ -33,8 +33,8 @@ std::uint32_t next_packet(const Engine& engine, const Connection& qp, const Send
 }
 
 /// Bytes of a packet besides its payload.
-std::uint32_t overhead(const Engine& engine) {
-  return static_cast<std::uint32_t>(engine.profile().link_overhead.count);
+std::uint32_t overhead(const Engine& engine, const Connection& qp) {
+  return static_cast<std::uint32_t>(engine.profile(qp.node()).link_overhead.count);
 }
 
 /// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
@@ -79,7 +79,7 @@ void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
   packet.immediate = e.wqe.with_imm && packet.last;
   packet.a = e.wqe.imm;
-  const std::uint32_t asks = engine.kernel.ack_every();
+  const std::uint32_t asks = engine.kernel.ack_every(qp.node());
   const bool every = asks != 0 && (index + 1) % asks == 0;
   packet.ack_request = qp.type() == QpType::rc && (packet.last || every);
 }
@@ -121,7 +121,7 @@ bool Requester::may_transmit(const Engine& engine, QpId id) const {
   if (rnr_wait_ || transmit_next_ == started_) return false;
   const SendEntry& e = entry(transmit_next_);
   if (e.status != Status::success || (engine.kernel.holds_back() && waits_for_answers(engine, id))) return false;
-  if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(), qp, e.wqe);
+  if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(qp.node()), qp, e.wqe);
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
 }
 
@@ -139,7 +139,7 @@ std::uint32_t Requester::sent_ahead(const Engine& engine, const Connection& qp) 
 std::uint32_t Requester::window(const Engine& engine, const Connection& qp) const {
   constexpr std::uint32_t kAll = kPsnsMax;
   const std::uint64_t mtu = mtu_of(engine, qp);
-  const std::uint64_t bytes = engine.profile().nic_tx_window.count;
+  const std::uint64_t bytes = engine.profile(qp.node()).nic_tx_window.count;
   const std::uint32_t most =
       bytes == 0 ? kAll : static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / mtu, 1, kAll));
   return window_->packets() == 0 ? most : std::min(most, window_->packets());
@@ -160,19 +160,20 @@ bool Requester::waits_for_answers(const Engine& engine, QpId id) const {
   if (engine.kernel.windows() && window_is_full(engine, qp)) return true;
   const SendEntry& e = entry(transmit_next_);
   if (!engine.kernel.controls() || !sends_payload(e.wqe.opcode) || qp.type() != QpType::rc) return false;
-  return !window_allows(engine, id, next_packet(engine, qp, e) + overhead(engine));
+  return !window_allows(engine, id, next_packet(engine, qp, e) + overhead(engine, qp));
 }
 
 /// The same of what is sent again.
 bool Requester::may_repeat(const Engine& engine, QpId id) const {
   if (!repeats() || rnr_wait_) return false;
-  const auto bytes = static_cast<std::uint32_t>(mtu_of(engine, engine.connections[id]));
-  return !engine.kernel.controls() || window_allows(engine, id, bytes + overhead(engine));
+  const Connection& qp = engine.connections[id];
+  const auto bytes = static_cast<std::uint32_t>(mtu_of(engine, qp));
+  return !engine.kernel.controls() || window_allows(engine, id, bytes + overhead(engine, qp));
 }
 
 /// Nobody would answer a window full of packets of which none is a message's last one: one in a quarter of it asks.
 void Requester::ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet) {
-  if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile().nic_slow_restart_idle);
+  if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile(qp.node()).nic_slow_restart_idle);
   if (!sends_payload(entry(transmit_next_).wqe.opcode)) return;
   const std::uint32_t most = window(engine, qp);
   const auto index = static_cast<std::uint32_t>(packet.psn.distance(una_)) + 1;
@@ -195,7 +196,7 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
   packet.length = e.wqe.length;
   packet.immediate = e.wqe.with_imm;
   const auto first = static_cast<std::uint32_t>(network.announce_after());
-  announce_message(engine, packet, there_before(engine, e.ready, e.wqe.local, first, e.payload_read));
+  announce_message(engine, packet, there_before(engine, qp.node(), e.ready, e.wqe.local, first, e.payload_read));
 }
 
 /// By the port, and by the rate of a congestion control that goes by answers.
@@ -218,7 +219,7 @@ void Requester::schedule_transmit(Engine& engine, QpId id) {
   const SendEntry& e = entry(transmit_next_);
   sim::SimTime there = e.ready;
   if (sends_payload(e.wqe.opcode) && !e.wqe.inline_data) {
-    there = there_before(engine, there, e.wqe.local, e.sent + next_packet(engine, qp, e), e.payload_read);
+    there = there_before(engine, qp.node(), there, e.wqe.local, e.sent + next_packet(engine, qp, e), e.payload_read);
   }
   engine.schedule(kEventTransmit, id, 0, std::max(there, may_send_from(engine, id)));
 }
@@ -305,7 +306,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   const std::uint32_t before = under_way();
   if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + psns;
   if (engine.selective() && qp.type() == QpType::rc) note_sent(engine, packet, psns);
-  more_under_way(engine, qp.settings(), before);
+  more_under_way(engine, qp, before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
   if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it was for the port: the oldest is being sent
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) {

@@ -38,9 +38,9 @@ struct PayloadStep {
   Address address = 0;
   std::uint32_t bytes = 0;
 };
-[[nodiscard]] inline PayloadStep payload_step(const Engine& engine, const Wqe& wqe, std::uint32_t done) {
+[[nodiscard]] inline PayloadStep payload_step(const Engine& engine, NicId node, const Wqe& wqe, std::uint32_t done) {
   if (gathers(wqe)) return {done < 8 ? wqe.compare_add : wqe.swap, 8};
-  return {wqe.local + done, read_step(engine, wqe.local, wqe.length, done)};
+  return {wqe.local + done, read_step(engine, node, wqe.local, wqe.length, done)};
 }
 
 }  // namespace loco::nic

@@ -14,8 +14,8 @@ namespace loco::nic {
 namespace {
 /// Bytes that a work request takes in the send queue, in memory: an inline payload is part of it, and so are the
 /// elements of a list.
-std::uint32_t queue_bytes(const Engine& engine, const Wqe& wqe) {
-  const std::uint64_t stride = engine.profile().nic_wqe_bytes.count;
+std::uint32_t queue_bytes(const Engine& engine, NicId nic, const Wqe& wqe) {
+  const std::uint64_t stride = engine.profile(nic).nic_wqe_bytes.count;
   if (is_scattered(wqe.local)) {
     const std::uint64_t bytes = list_wqe_bytes(wqe, elements_of(engine, wqe.local, wqe.length));
     return static_cast<std::uint32_t>((bytes + stride - 1) / stride * stride);
@@ -27,9 +27,10 @@ std::uint32_t queue_bytes(const Engine& engine, const Wqe& wqe) {
 
 void Requester::fetch_wqes(Engine& engine, QpId id) {
   if (fetching_ || fetched_ == rung_) return;
-  const std::uint32_t count = std::min(rung_ - fetched_, engine.profile().nic_wqe_fetch_max);
+  const NicId nic = engine.connections[id].node();
+  const std::uint32_t count = std::min(rung_ - fetched_, engine.profile(nic).nic_wqe_fetch_max);
   std::uint32_t bytes = 0;
-  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(engine, entry(fetched_ + i).wqe);
+  for (std::uint32_t i = 0; i < count; ++i) bytes += queue_bytes(engine, nic, entry(fetched_ + i).wqe);
   fetching_ = true;
   issue_read(engine, domain_, {.kind = ReadKind::wqe_fetch, .where = id, .number = count}, bytes, {});
 }
@@ -48,7 +49,7 @@ void Requester::ring(Engine& engine, QpId id, std::uint32_t posted, bool bluefla
 
 void Requester::wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
   const NodeId node = engine.connections[read.where].node();
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   const sim::SimTime first = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
   sim::SimTime last = first;
@@ -58,7 +59,7 @@ void Requester::wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
   sim::SimTime link_free;
   sim::SimTime back;
   for (std::uint32_t done = 0; done < read.bytes;) {
-    const std::uint32_t bytes = read_step(engine, 0, read.bytes, done);
+    const std::uint32_t bytes = read_step(engine, node, 0, read.bytes, done);
     back = return_data(engine, node, bytes, link_free);
     done += bytes;
   }

@@ -67,7 +67,7 @@ void start_next(Engine& engine, NodeId node, std::uint32_t bank) {
 
 void queue_atomic(Engine& engine, NodeId node, QpId qp, std::uint64_t response, Address address) {
   AtomicUnit& unit = engine.atomics[node];
-  const std::uint32_t bank = atomic_bank(engine.profile(), address);
+  const std::uint32_t bank = atomic_bank(engine.profile(node), address);
   const bool idle = unit.current(bank) == nullptr;
   unit.push({.bank = bank, .qp = qp, .response = response});
   if (idle) start_next(engine, node, bank);

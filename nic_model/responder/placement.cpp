@@ -135,12 +135,12 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
 
 /// What has just come, and may be executed before its turn.
 void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, ReorderSlot& slot) {
-  const Placement placement = engine.profile().nic_placement;
+  const Placement placement = engine.profile(qp.node()).nic_placement;
   const fabric::Packet packet = slot.packet;
   const bool read = packet.opcode == fabric::Opcode::read_request && reads_as_they_come(placement);
   const bool write = packet.opcode == fabric::Opcode::write && placement != Placement::reads_overtake;
   const bool atomic = is_atomic(packet.opcode) && writes_overtake(placement) &&
-                      engine.profile().nic_atomic_placement == AtomicPlacement::as_they_come && !blocked_;
+                      engine.profile(qp.node()).nic_atomic_placement == AtomicPlacement::as_they_come && !blocked_;
   if ((!read && !write && !atomic) || !fits(engine, qp, packet)) return;
   if (access_refused(engine, qp, packet) != fabric::NakCode::none) return;
   if (!slot.executed && read) take_read(engine, id, packet);
@@ -191,7 +191,7 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
-  if (overtakes(engine.profile().nic_placement)) return take_out_of_order(engine, id, packet);
+  if (overtakes(engine.profile(qp.node()).nic_placement)) return take_out_of_order(engine, id, packet);
   disorder_.edit().waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }

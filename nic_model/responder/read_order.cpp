@@ -31,19 +31,19 @@ bool take_turns(ReadOrdering ordering) {
 }
 
 /// Is it read in several steps over PCIe? Then those behind it wait.
-bool is_long(const Engine& engine, const Response& r) {
-  return read_step(engine, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
+bool is_long(const Engine& engine, NicId node, const Response& r) {
+  return read_step(engine, node, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
 }
 
 /// Does memory still hold what was read, in the next step of a READ?
 bool unchanged(Engine& engine, NodeId node, const Response& r) {
-  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  const std::uint32_t bytes = read_step(engine, node, r.address, r.length, r.read);
   const std::byte* kept = engine.payloads.data(r.buffer) + r.read;
   settle_memory(engine, node, r.address + r.read, bytes);
   std::array<std::byte, 64> now{};
   for (std::uint32_t at = 0; at < bytes; at += static_cast<std::uint32_t>(now.size())) {
     const std::uint32_t part = std::min(bytes - at, static_cast<std::uint32_t>(now.size()));
-    engine.memories[node].read(r.address + r.read + at, std::span(now).first(part));
+    engine.memories[engine.host_of(node)].read(r.address + r.read + at, std::span(now).first(part));
     if (!std::equal(now.begin(), now.begin() + part, kept + at)) return false;
   }
   return true;
@@ -69,7 +69,7 @@ void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::Si
       engine.schedule(kEventReadRemote, id, number, take_request(engine, node, r.rkey, r.length, due, r.reach));
     }
     r.turn = {};
-    if (is_long(engine, r)) return;
+    if (is_long(engine, engine.connections[id].node(), r)) return;
   }
 }
 
@@ -79,16 +79,17 @@ void Responder::next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim:
   if (disorder_->read_stream.empty()) return;
   const std::uint64_t next = disorder_->read_stream.front();
   const Response& r = response(next);
-  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
   if (!r.held) return;  // it has an event of its own
-  const sim::SimTime accessed = std::max(r.available, engine.now() + access_time(engine, r.rkey));
+  const sim::SimTime accessed =
+      std::max(r.available, engine.now() + access_time(engine, engine.connections[id].node(), r.rkey));
   engine.schedule(kEventReadRemote, id, next, ordering == ReadOrdering::root_complex ? accessed : link_free);
 }
 
 /// Issues the PCIe read of a READ, or puts it behind the others of its stream.
 void Responder::issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
-  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   if (ordering != ReadOrdering::unordered) {
     sim::Ring<std::uint64_t>& stream = disorder_.edit().read_stream;
     stream.push_back(number);
@@ -96,14 +97,14 @@ void Responder::issue_remote_read(Engine& engine, QpId id, std::uint64_t number)
   }
   Response& r = edit(number);
   r.long_reads_before = long_reads_;
-  if (is_long(engine, r)) ++long_reads_;
+  if (is_long(engine, engine.connections[id].node(), r)) ++long_reads_;
   issue(engine, id, number, {});
 }
 
 void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const QpId id = read.where;
   const NodeId node = engine.connections[id].node();
-  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  const ReadOrdering ordering = engine.profile(node).pcie_read_ordering;
   if (!holds(read.number)) return;  // dropped by a RESET
   Response& r = edit(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
@@ -126,28 +127,30 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
 /// Does the next step of a READ take effect now? Else it has been executed ahead of its turn, or is repeated because
 /// memory has changed since.
 bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
-  if (engine.profile().pcie_read_ordering != ReadOrdering::speculative) return true;
+  if (engine.profile(engine.connections[id].node()).pcie_read_ordering != ReadOrdering::speculative) return true;
   const Connection& qp = engine.connections[id];
   Response& r = edit(number);
   if (disorder_->read_stream.front() != number) {
     settle_memory(engine, qp.node(), r.address, r.length);
-    engine.memories[qp.node()].read(r.address, {engine.payloads.edit(r.buffer), r.length});
+    engine.memories[engine.host_of(qp.node())].read(r.address, {engine.payloads.edit(r.buffer), r.length});
     r.held = true;
     return false;
   }
   if (!r.held || unchanged(engine, qp.node(), r)) return true;
   engine.count(&Counters::reads_squashed);
   r.held = false;
-  engine.schedule(kEventReadRemote, id, number, engine.now() + access_time(engine, r.rkey));
+  engine.schedule(kEventReadRemote, id, number,
+                  engine.now() + access_time(engine, engine.connections[id].node(), r.rkey));
   return false;
 }
 
 /// All bytes of a READ have been read, and are on the link until `link_free`: the next one's turn.
 void Responder::remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
-  const ReadOrdering ordering = engine.profile().pcie_read_ordering;
+  const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   const Response& r = response(number);
   const bool any_long = long_reads_ != long_reads_done_;
-  if (take_turns(ordering) && any_long && is_long(engine, r)) next_turn(engine, id, number, link_free);
+  if (take_turns(ordering) && any_long && is_long(engine, engine.connections[id].node(), r))
+    next_turn(engine, id, number, link_free);
   if (ordering != ReadOrdering::unordered) next_of_stream(engine, id, r.available, link_free);
 }
 

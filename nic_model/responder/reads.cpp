@@ -42,9 +42,9 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
 /// more leaves no trace.
 void sample_tracked(Engine& engine, const Connection& qp, const Response& r, Address address,
                     std::span<std::byte> out) {
-  const HostMemory& memory = engine.memories[qp.node()];
+  const HostMemory& memory = engine.memories[engine.host_of(qp.node())];
   memory.read(address, out);
-  if (engine.profile().nic_stale_operands != StaleOperands::none) {
+  if (engine.profile(qp.node()).nic_stale_operands != StaleOperands::none) {
     engine.links[qp.node()].remember_word(memory.word(word_of(address + out.size() - 1)));
   }
   const Requester& source = engine.requesters[qp.peer()];
@@ -88,7 +88,7 @@ void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet,
     push_response(engine, id, r);
     return;
   }
-  if (engine.profile().nic_placement == Placement::serial) blocked_ = true;
+  if (engine.profile(packet.destination).nic_placement == Placement::serial) blocked_ = true;
   r.buffer = engine.payloads.acquire(r.length);
   if (engine.kernel.any_word_order() && r.length > 8 && r.length <= kPartsBytesMax) {
     engine.payloads.fill_in_any_order(r.buffer);
@@ -113,7 +113,7 @@ void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::ui
 /// The next step of a READ; returns its bytes.
 std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t number) {
   Response& r = edit(number);
-  const std::uint32_t bytes = read_step(engine, r.address, r.length, r.read);
+  const std::uint32_t bytes = read_step(engine, engine.connections[id].node(), r.address, r.length, r.read);
   sample_bytes(engine, id, r, r.read, bytes);
   r.read += bytes;
   return bytes;
@@ -127,16 +127,16 @@ std::uint32_t Responder::parts_until(const Engine& engine, QpId id, const Respon
 }
 
 namespace {
-Parts parts_of(const Engine& engine, const Response& r, std::uint32_t until) {
+Parts parts_of(const Engine& engine, NicId node, const Response& r, std::uint32_t until) {
   if (travels_by_words(engine, QpType::rc, r.length)) return {8, 0, 0, until};
-  return {engine.profile().nic_word_unit.count, r.address, r.read, until};
+  return {engine.profile(node).nic_word_unit.count, r.address, r.read, until};
 }
 }  // namespace
 
 Part Responder::read_part(const Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) const {
   const Response& r = response(number);
-  if (part == 0) return {r.read, read_step(engine, r.address, r.length, r.read)};
-  return parts_of(engine, r, parts_until(engine, id, r)).at(part - 1);
+  if (part == 0) return {r.read, read_step(engine, engine.connections[id].node(), r.address, r.length, r.read)};
+  return parts_of(engine, engine.connections[id].node(), r, parts_until(engine, id, r)).at(part - 1);
 }
 
 /// Of the n-th part that is read, whichever it is.
@@ -145,14 +145,15 @@ PartCompletion Responder::completion_of_part(const Engine& engine, QpId id, std:
   const Response& r = response(number);
   const std::uint32_t until = parts_until(engine, id, r);
   const std::uint32_t from = travels_by_words(engine, QpType::rc, r.length) ? 0 : r.read;
-  return completion_of(engine, r.address, from, until, parts_of(engine, r, until).at(n));
+  return completion_of(engine, engine.connections[id].node(), r.address, from, until,
+                       parts_of(engine, engine.connections[id].node(), r, until).at(n));
 }
 
 /// With nic.word_order any: the parts of a READ that may be read in any order now. False: it is one, read as ever.
 bool Responder::schedule_parts(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
   if (!engine.kernel.any_word_order()) return false;
   Response& r = edit(number);
-  const Parts parts = parts_of(engine, r, parts_until(engine, id, r));
+  const Parts parts = parts_of(engine, engine.connections[id].node(), r, parts_until(engine, id, r));
   const std::uint32_t count = parts.count();
   if (count < 2) return false;
   const DrawnOrder order(engine, std::uint64_t{id} << 1U | 1U, number << 16U ^ r.read, count);
@@ -160,7 +161,7 @@ bool Responder::schedule_parts(Engine& engine, QpId id, std::uint64_t number, si
   for (std::uint32_t i = 0; i < count; ++i) {
     engine.kernel.schedule_part(kEventReadRemote, id, number, order[i] + 1, at);
     if (engine.on_device(r.rkey)) continue;
-    at += completion_time(engine, completion_of_part(engine, id, number, i));
+    at += completion_time(engine, engine.connections[id].node(), completion_of_part(engine, id, number, i));
   }
   r.parts_left = static_cast<std::uint16_t>(count);
   return true;
@@ -184,7 +185,8 @@ void Responder::sample_part(Engine& engine, QpId id, std::uint64_t number, std::
 void Responder::schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
   if (schedule_parts(engine, id, number, at)) return;
   const Response& r = response(number);
-  if (engine.kernel.bursts() && engine.profile().pcie_read_ordering == ReadOrdering::unordered && !bursting_) {
+  if (engine.kernel.bursts() &&
+      engine.profile(engine.connections[id].node()).pcie_read_ordering == ReadOrdering::unordered && !bursting_) {
     const Connection& qp = engine.connections[id];
     const std::uint64_t mtu = mtu_of(engine, qp);
     const auto stop = static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length, (r.read / mtu + 1) * mtu));
@@ -249,7 +251,7 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number, std::
   Response& r = edit(number);
   PartCompletion sent;
   if (part != 0) {
-    const std::uint32_t count = parts_of(engine, r, parts_until(engine, id, r)).count();
+    const std::uint32_t count = parts_of(engine, engine.connections[id].node(), r, parts_until(engine, id, r)).count();
     sent = completion_of_part(engine, id, number, count - r.parts_left);
     sample_part(engine, id, number, part);
   } else {
@@ -266,7 +268,7 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number, std::
     schedule_step(engine, id, number, link_free);
   } else {
     remote_read_done(engine, id, number, link_free);
-    if (engine.profile().nic_placement == Placement::serial) {
+    if (engine.profile(qp.node()).nic_placement == Placement::serial) {
       blocked_ = false;  // one request at a time: those behind it have waited for its data
       execute_waiting(engine, id);
     }
@@ -282,7 +284,7 @@ bool held_until_committed(const HardwareProfile& p) { return p.nic_atomic_cap ==
 /// The new value goes to memory: at once where atomics are atomic with CPUs, else as a write that is posted `modify`
 /// from now.
 void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Response& r, sim::Duration modify) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(node);
   const std::uint64_t value = r.request == Op::fetch_add ? r.value + r.compare_add : r.swap;
   if (p.nic_atomic_cap != AtomicCap::global) {
     const WriteOrigin origin{.stamp = Stamp::aNRW, .atomic = true, .thread = r.thread, .op = r.op, .peer = node};
@@ -291,7 +293,7 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
                       origin, modify, r.rkey);
   }
   settle_memory(engine, node, r.address, sizeof(value));
-  engine.memories[node].set_word(r.address, value);
+  engine.memories[engine.host_of(node)].set_word(r.address, value);
   instant_write(engine, {.stamp = Stamp::aNRW,
                          .nic_atomic = true,
                          .thread = r.thread,
@@ -330,17 +332,19 @@ void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number, st
   const Connection& qp = engine.connections[id];
   const NodeId node = qp.node();
   Response& r = edit(number);
-  const std::uint64_t place = engine.witness() ? engine.atomics[node].next_place(bank) : 0;
+  constexpr unsigned kNicBits = 52;  // banks are of one NIC
+  const std::uint64_t nic = std::uint64_t{engine.kernel.index_of(node)} << kNicBits;
+  const std::uint64_t place = engine.witness() ? engine.atomics[node].next_place(bank) | nic : 0;
   sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),
          {.stamp = Stamp::aNAR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node, .value_read = place});
   keep_result(engine, qp, r);
   sim::SimTime link_free;
   r.ready = true;
-  r.available = return_data(engine, node, 8, link_free, {r.rkey}) + engine.profile().nic_atomic_modify;
+  r.available = return_data(engine, node, 8, link_free, {r.rkey}) + engine.profile(node).nic_atomic_modify;
   const sim::Duration modify = r.available - engine.now();
   const bool writes = r.request == Op::fetch_add || r.value == r.compare_add;
   if (writes) write_atomic(engine, node, domain_, r, modify);
-  if (!writes || !held_until_committed(engine.profile())) {
+  if (!writes || !held_until_committed(engine.profile(node))) {
     engine.schedule(kEventAtomicDone, node, bank, engine.now() + modify);
   }
   blocked_ = false;

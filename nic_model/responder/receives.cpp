@@ -70,7 +70,7 @@ void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status statu
   like.qp = id;
   like.status = status;
   receiving_ = false;
-  post_cqe(engine, domain_, cq_, like, delay + engine.profile().nic_cqe);
+  post_cqe(engine, domain_, cq_, like, delay + engine.profile(engine.connections[id].node()).nic_cqe);
 }
 
 void Responder::flush_receives(Engine& engine, QpId id) {

@@ -244,7 +244,7 @@ void Responder::request_arrived(Engine& engine, const fabric::Packet& packet) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
-  if (const Placement placement = engine.profile().nic_placement; overtakes(placement)) {
+  if (const Placement placement = engine.profile(qp.node()).nic_placement; overtakes(placement)) {
     if (!engine.kernel.any_packet_next()) return take_out_of_order(engine, id, packet);
     return let_loose(engine, id, packet, placement == Placement::reads_overtake && packet.opcode != Op::read_request);
   }

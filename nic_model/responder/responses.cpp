@@ -59,7 +59,7 @@ void Responder::announce_response(Engine& engine, QpId id) const {
   packet.opcode = r.opcode;
   packet.length = r.length;
   const auto part = static_cast<std::uint32_t>(first);
-  announce_message(engine, packet, there_before(engine, r.available, r.address, part, r.read));
+  announce_message(engine, packet, there_before(engine, qp.node(), r.available, r.address, part, r.read));
 }
 
 /// Is the next packet there?
@@ -79,7 +79,7 @@ void Responder::schedule_respond(Engine& engine, QpId id) {
   if (r.opcode == Op::read_response) {
     const std::uint32_t part = r.sent + next_segment(engine, qp, r);
     if (r.read < part) return announce_response(engine, id);
-    there = there_before(engine, there, r.address, part, r.read);
+    there = there_before(engine, qp.node(), there, r.address, part, r.read);
   }
   respond_event_ = true;
   engine.schedule(kEventRespond, id, 0, std::max(there, transmit_free_));
@@ -103,8 +103,8 @@ namespace {
 /// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. Behind
 /// the data of a READ there is a gap.
 sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime port) {
-  const sim::Duration gap = engine.profile().nic_read_gap;
-  const sim::Duration each = engine.profile().nic_read_packet_gap;
+  const sim::Duration gap = engine.profile(packet.source).nic_read_gap;
+  const sim::Duration each = engine.profile(packet.source).nic_read_packet_gap;
   if ((gap.ps == 0 && each.ps == 0) || packet.opcode != Op::read_response) return port;
   const sim::SimTime paced = packet.last ? port : std::max(port, engine.now() + each);
   const sim::SimTime free = packet.last ? port + gap : paced;

@@ -92,7 +92,7 @@ void free_places(Engine& engine, const Cqe& cqe) {
 
 NodeId Cpu::node() const { return engine_.threads[thread_].node(); }
 sim::SimTime Cpu::now() const { return engine_.now(); }
-const HardwareProfile& Cpu::profile() const { return engine_.profile(); }
+const HardwareProfile& Cpu::profile() const { return engine_.profile(node()); }
 
 std::uint64_t Cpu::load(Address address, OpId op) {
   Thread& thread = engine_.threads[thread_];
@@ -157,14 +157,14 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
 namespace {
 /// Would the verbs library refuse it?
 bool is_bad_request(const Engine& engine, const Connection& qp, const Wqe& wqe) {
-  const HardwareProfile& p = engine.profile();
+  const HardwareProfile& p = engine.profile(qp.node());
   if (!has_operation(qp.type(), wqe.opcode)) return true;
   if (is_atomic(wqe.opcode) && p.nic_atomic_cap == AtomicCap::none) return true;
   if (reads_or_atomic(wqe.opcode) && wqe.with_imm) return true;
   if (qp.type() == QpType::ud && wqe.remote_qp >= engine.connections.size()) return true;
   if (!wqe.inline_data) return false;
   return reads_or_atomic(wqe.opcode) || wqe.length > p.nic_inline_max.count ||
-         (wqe.length > 0 && !engine.memories[qp.node()].contains(wqe.local, wqe.length));
+         (wqe.length > 0 && !engine.memories[engine.host_of(qp.node())].contains(wqe.local, wqe.length));
 }
 
 /// The store that tells the NIC of `wqes`, which are the last ones in the send queue. BlueFlame: a single inline work
@@ -181,7 +181,8 @@ StoreEntry doorbell_for(const HardwareProfile& p, QpId id, const Requester& rq, 
 
 PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahead) {
   const Connection& qp = engine_.connections.at(id);
-  if (qp.node() != node()) throw std::invalid_argument("a thread posts to a queue pair of another node");
+  if (engine_.host_of(qp.node()) != node())
+    throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = engine_.requesters[id];
   if (!qp.takes_sends() || wqes.empty()) return PostResult::bad_request;
   if (wqes.size() > rq.room()) return PostResult::queue_full;

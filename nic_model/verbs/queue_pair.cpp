@@ -107,7 +107,7 @@ void set_min_rnr_timer(Connection& qp, sim::Duration timer) {
 
 /// False for an MTU that verbs do not have, or that the port does not carry (ibv_modify_qp: EINVAL).
 bool set_path_mtu(const Engine& engine, Connection& qp, std::uint32_t mtu) {
-  const std::uint64_t most = engine.profile().link_mtu.count;
+  const std::uint64_t most = engine.profile(qp.node()).link_mtu.count;
   QpSettings s = qp.settings();
   s.path_mtu = 0;
   if (mtu != 0 && mtu != most) {
@@ -157,7 +157,7 @@ bool set_late(Connection& qp, QpState to, const QpAttributes& a) {
 /// Which attributes a transition takes: ibv_modify_qp(3). What it does not take and would change is refused.
 bool set_attributes(Engine& engine, QpId id, QpState to, const QpAttributes& a) {
   Connection& qp = engine.connections[id];
-  const std::uint32_t most = engine.profile().nic_max_rd_atomic;
+  const std::uint32_t most = engine.profile(qp.node()).nic_max_rd_atomic;
   if (a.max_rd_atomic > most || a.max_dest_rd_atomic > most || a.retry_count > 7 || a.rnr_retry > 7) return false;
   if (to == QpState::init) {
     if (qp.state() == QpState::reset || a.qkey != 0) qp.set_qkey(a.qkey);

@@ -60,6 +60,7 @@ _SCENARIO_NODES_MAX = 1024
 _WORD = 8
 _NODES_MAX = 65_536
 _NUMBER_MAX = 2**32 - 1
+_GPUS_MAX = 63
 _TIME_MAX = 2**62
 _MASK = WORD_MAX
 
@@ -483,6 +484,8 @@ class Machine:
         nodes: how many hosts, numbered from 0; 2, or what the topology has.
         hardware: a profile's name or file, or a mapping that starts from one.
         topology: a kind, or a mapping as in a scenario.
+        hosts: what hosts have that the others have not, as in a scenario: ``[{"nodes": [0], "hardware": "cx7-ib-ndr",
+            "nics": 2, "devices": [{"kind": "gpu", "count": 4, "switch": 0}]}]``.
         schedule: "timed": events in the order of time; "random", "adversarial": in other orders, drawn from `seed`, for
             programs that must be right in all. None: timed, or random on hardware without times ("model-weak"): such a
             run shows one of the things that may happen.
@@ -498,8 +501,9 @@ class Machine:
 
     def __init__(self, *, nodes: int | None = None,
                  hardware: str | os.PathLike[str] | Mapping[str, Any] = "cx5-roce-25g",
-                 topology: str | Mapping[str, Any] = "star", schedule: str | None = None, seed: int = 1,
-                 trace: str = "subevents", overrides: Mapping[str, Any] | None = None) -> None:
+                 topology: str | Mapping[str, Any] = "star", hosts: Sequence[Mapping[str, Any]] = (),
+                 schedule: str | None = None, seed: int = 1, trace: str = "subevents",
+                 overrides: Mapping[str, Any] | None = None) -> None:
         place = dict(topology) if isinstance(topology, Mapping) else {"kind": topology}
         sized = place.get("kind", "star") in _SIZED and "nodes" not in place
         count = None if nodes is None else at_least("nodes", nodes, 1, most=_NODES_MAX)
@@ -507,7 +511,9 @@ class Machine:
             count = 2
         if sized:  # a scenario has two hosts at least, for its workloads
             place["nodes"] = min(max(2, count or 2), _SCENARIO_NODES_MAX)
-        said = {} if schedule is None else {"schedule": schedule}
+        said: dict[str, Any] = {} if schedule is None else {"schedule": schedule}
+        if hosts:
+            said["hosts"] = [dict(host) for host in hosts]
         scenario = _Surroundings({"name": "verbs", "hardware": hardware, "topology": place, "seed": seed, "check": [],
                                   "trace": {"level": trace}, "workload": {"kind": "barrier"}, **said}, overrides=overrides)
         if count is None:
@@ -536,15 +542,17 @@ class Machine:
         return node
 
     def register(self, node: int, length: int, *, access: Iterable[str] | None = None, device: bool = False,
-                 relaxed_ordering: bool = False) -> MemoryRegion:
+                 relaxed_ordering: bool = False, gpu: int | None = None) -> MemoryRegion:
         """New memory of a host, zeroed and registered (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``).
 
         Args:
+            gpu: in the memory of this GPU of the host, whose own threads' loads and stores cost what those of a CPU do.
             access: rights, of "local_write", "remote_write", "remote_read" and "remote_atomic"; None: all.
         """
         length = at_least("length", length, 1, most=WORD_MAX)
-        base, lkey, rkey = self._machine.register_memory(self._node(node), length, _rights(access), device,
-                                                         relaxed_ordering)
+        base, lkey, rkey = self._machine.register_memory(
+            self._node(node), length, _rights(access), device, relaxed_ordering,
+            0 if gpu is None else at_least("gpu", gpu, 0, most=_GPUS_MAX) + 1)
         return MemoryRegion(node, base, length, lkey, rkey)
 
     def register_again(self, region: MemoryRegion, *, access: Iterable[str] | None = None,
@@ -566,8 +574,9 @@ class Machine:
         return CompletionQueue(self._machine.create_cq(self._node(node), at_least("entries", entries, 1, most=_NUMBER_MAX)), node)
 
     def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *,
-                  type: str = "RC", send: int = 16, recv: int = 16, srq: SharedReceiveQueue | None = None) -> QueuePair:
-        """``ibv_create_qp``: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
+                  type: str = "RC", send: int = 16, recv: int = 16, srq: SharedReceiveQueue | None = None,
+                  nic: int = 0) -> QueuePair:
+        """``ibv_create_qp`` on that NIC of the host: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
         `recv_cq` is given, and are taken from `srq` if that is."""
         sends = _a(CompletionQueue, "send_cq", send_cq)
         receives = sends if recv_cq is None else _a(CompletionQueue, "recv_cq", recv_cq)
@@ -576,7 +585,8 @@ class Machine:
         number = self._machine.create_qp(self._node(node), type, sends.number, receives.number,
                                          at_least("send", send, 0, most=_NUMBER_MAX),
                                          at_least("recv", recv, 0, most=_NUMBER_MAX),
-                                         None if srq is None else _a(SharedReceiveQueue, "srq", srq).number)
+                                         None if srq is None else _a(SharedReceiveQueue, "srq", srq).number,
+                                         at_least("nic", nic, 0, most=_NUMBER_MAX))
         return QueuePair(number, node)
 
     def create_srq(self, node: int, entries: int = 64, *, limit: int = 0) -> SharedReceiveQueue:

@@ -171,6 +171,22 @@ def buffer_needed(at: Callable[..., float], rows: Rows) -> str:
     return f"{needed}; with {worst} links are paused {at(worst):.0f} times. All seven messages together are 1.8 MB."
 
 
+def rails_speed(at: Callable[..., float], rows: Rows) -> str:
+    one = at("1")
+    gains = ", ".join(f"{n} {one / at(n):.2f} times as fast" for n in ("2", "4", "8"))
+    return (f"One rail takes {picoseconds(one)}; {gains}: a rail carries its part of every step, and what a step takes "
+            f"besides bytes on the wire stays.")
+
+
+def gpu_distance(at: Callable[..., float], rows: Rows) -> str:
+    def carried(where: str, length: str = "1MiB") -> str:
+        return bit_rate(at(where, length))
+
+    return (f"Behind the NIC's own switch as much as the host's memory: {carried('gpu0')} against {carried('host')} of messages of "
+            f"1 MiB, both ways. Behind another one the NIC reads what it sends through the root complex (hardware.pcie.peer_read): "
+            f"{carried('gpu1')}. Messages of 64 B: {carried('gpu0', '64B')} and {carried('gpu1', '64B')}.")
+
+
 def queue_pair_rows() -> Rows:
     """Messages of 8 bytes by 32 threads: the rate over more and more queue pairs.
 

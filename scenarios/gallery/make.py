@@ -18,8 +18,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for the other file of this folder, whoever loads this one
 
 from answers import (  # noqa: E402
-    Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed, congestion_rows, controls_compared, corerma_rows, counted, dcqcn_effect, fence_cost,
-    goodput, loss_effect, median_of, million_a_second, mixed_rows, picoseconds, queue_pair_rows, rate_effect,
+    Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed,
+    congestion_rows, controls_compared, corerma_rows, counted, dcqcn_effect, fence_cost,
+    goodput, gpu_distance, loss_effect, median_of, million_a_second, mixed_rows,
+    picoseconds, queue_pair_rows, rails_speed, rate_effect,
     ring_breaks, routing_difference, rules_broken, selective_repeat_saves, size, size_for_half, slow_receiver,
     switching_cost, thrashing, victim_waits, window_depth,
 )
@@ -87,6 +89,8 @@ ENTRIES = [
           measure=corerma_rows, question="Which rules of coreRMA do networks break?",
           command="loco-sim corerma --tests 40 --jobs 2"),
     Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
+    Entry("rails", "topology.rails", None, "all-reduce of 16 MiB", median_of(), picoseconds, rails_speed),
+    Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance),
     Entry("selective_repeat", "fabric.loss", "hardware.nic.placement", "payload", goodput, bit_rate, selective_repeat_saves),
 ]
 

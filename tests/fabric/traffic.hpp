@@ -52,9 +52,12 @@ class Traffic {
 
   /// Handles the earliest event; false when there is none.
   bool step();
+  /// What holds inside of the network is checked now and then, and at the end.
   void run() {
-    while (step()) {
-    }
+    constexpr std::uint64_t kNowAndThen = 4096;
+    while (step())
+      if (handled_ % kNowAndThen == 0) fabric_.check(now_);
+    fabric_.check(now_);
   }
 
   /// Takes the earliest event's time without handling it; for samplers. Precondition: events are pending.

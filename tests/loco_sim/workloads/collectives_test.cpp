@@ -1,6 +1,7 @@
 // Collectives: schedules do what they are for, whatever network carries them, and take what their steps take.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -199,4 +200,31 @@ TEST_CASE("halving and doubling takes the time of its steps") {
   const std::int64_t sum = 2 * (t(kSize / 2) + t(kSize / 4) + t(kSize / 8));
   CHECK(static_cast<double>(results.find("all_reduce")->samples_ps.front()) ==
         Approx(static_cast<double>(sum)).epsilon(0.03));
+}
+
+TEST_CASE("a ring over r rails takes 2 (n-1) (alpha + wire(S / (n r)) / B)") {
+  namespace topology = loco::fabric::topology;
+  constexpr std::int64_t kSize = 1 << 20;
+  constexpr std::uint32_t kHosts = 4;
+  const auto time = [](std::uint32_t rails, std::int64_t size) {
+    ClusterConfig config = nodes(kHosts);
+    config.profile.pcie_rate = {};  // the links carry less
+    config.profile.link_mtu = loco::sim::Bytes{4096};
+    config.topology = loco::fabric::Topology::shaped;
+    config.network.shape = topology::Rails{.hosts = kHosts, .rails = rails, .spines = 1};
+    config.hosts.of.assign(kHosts, {.nics = rails});
+    return static_cast<double>(
+        run("all_reduce", {{"size", size}, {"algorithm", 1}, {"channels", rails}, {"iterations", 1}, {"warmup", 1}},
+            config)
+            .find("all_reduce")
+            ->samples_ps.front());
+  };
+  const auto wire_ps = [](double bytes) { return (bytes + std::ceil(bytes / 4096) * 98) * 8e12 / 25e9; };
+  for (const std::uint32_t rails : {1U, 2U, 4U}) {
+    // alpha: what a step of 128 bytes takes besides those on the wire
+    const double steps = 2 * (kHosts - 1);
+    const double alpha = time(rails, std::int64_t{128} * kHosts * rails) / steps - wire_ps(128);
+    const double expected = steps * (alpha + wire_ps(static_cast<double>(kSize) / kHosts / rails));
+    CHECK(time(rails, kSize) == Approx(expected).epsilon(0.02));
+  }
 }

@@ -1,0 +1,98 @@
+// `hosts` of a scenario: what hosts have, and every mistake with its place.
+#include <string>
+
+#include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/scenario.hpp"
+#include "tests/catch.hpp"
+#include "text/input_error.hpp"
+
+using namespace loco::scenario;
+using loco::test::contains_text;
+namespace nic = loco::nic;
+namespace topology = loco::fabric::topology;
+
+namespace {
+
+Scenario parse(const std::string& hosts, const std::string& topology = "{kind: star, nodes: 4}",
+               const std::string& more = {}) {
+  return parse_scenario("workload: {kind: barrier}\ntopology: " + topology + "\nhosts: " + hosts + "\n" + more,
+                        "s.yaml");
+}
+
+void refused(const std::string& hosts, const std::string& message,
+             const std::string& topology = "{kind: star, nodes: 4}") {
+  CHECK_THROWS_WITH(parse(hosts, topology), contains_text(message));
+}
+
+}  // namespace
+
+TEST_CASE("single hosts and ranges have other hardware, several NICs, devices", "[scenario]") {
+  const Scenario s = parse(
+      "[{nodes: [0, 2-3], hardware: cx5-roce-100g, nics: 2}, {nodes: 1, devices: [{kind: gpu, count: 2, switch: 3}]}]");
+  REQUIRE(s.hosts.of.size() == 4);
+  REQUIRE(s.hosts.hardware.size() == 1);
+  CHECK(s.hosts.hardware[0] == load_hardware("cx5-roce-100g").profile);
+  CHECK(s.hosts.of[0] == nic::HostConfig{.hardware = 1, .nics = 2});
+  CHECK(s.hosts.of[3] == s.hosts.of[0]);
+  CHECK(s.hosts.of[1].hardware == 0);
+  CHECK(s.hosts.of[1].gpus == std::vector<nic::GpuConfig>(2, {3, s.hardware.pcie_rate}));
+  CHECK(s.nodes == 4);
+  CHECK(std::get<topology::Star>(s.network.shape).nodes == 7);  // an end for each NIC
+}
+
+TEST_CASE("hosts that are as the others are no description", "[scenario]") {
+  CHECK(parse("[{nodes: [0-3], hardware: cx5-roce-25g, nics: 1}]").hosts == nic::HostsConfig{});
+}
+
+TEST_CASE("devices say where NICs are, and how wide a GPU's link is", "[scenario]") {
+  const Scenario s =
+      parse("[{devices: [{kind: nic, count: 2, switch: 0}, {kind: gpu, switch: 0, pcie: {generation: 5, lanes: 8}}]}]");
+  CHECK(s.hosts.of[2].nics == 2);
+  CHECK(s.hosts.of[2].nic_switches == std::vector<std::uint32_t>{0, 0});
+  CHECK(s.hosts.of[2].gpus[0].rate.value == 227'396'000'000);  // half of 31,508 Mb/s times 16 lanes, as usable
+}
+
+TEST_CASE("rails: a NIC for each", "[scenario]") {
+  const Scenario s = parse("[{nodes: 1, hardware: cx5-roce-100g}]", "{kind: rails, hosts: 3, rails: 2}");
+  CHECK(s.nodes == 3);
+  CHECK(s.hosts.of[0].nics == 2);
+  CHECK(s.hosts.of[1] == nic::HostConfig{.hardware = 1, .nics = 2});
+  refused("[{nodes: 1, nics: 3}]", "3: hosts[0].nics: expected 2, a NIC for each of topology.rails, found 3",
+          "{kind: rails, hosts: 3, rails: 2}");
+}
+
+TEST_CASE("edges and failures name NICs", "[scenario]") {
+  const std::string edges =
+      "{kind: custom, hosts: 2, switches: 2, edges: [[h0, s0], [h0.1, s1], [h1.0, s0], [h1.1, s1], [s0, s1]]}";
+  const Scenario s = parse("[{nics: 2}]", edges, "fabric: {failures: [{link: [h1.1, s1], down: 1ms}]}\n");
+  const auto& custom = std::get<topology::Custom>(s.network.shape);
+  CHECK(custom.hosts == 4);
+  CHECK(custom.edges[1].a == 2);  // second NICs come behind all first ones
+  CHECK(custom.edges[1].b == 5);
+  CHECK(s.network.changes.at(0).cable == 3);
+  refused("[{nodes: 0, nics: 2}]", "2: topology.edges[3]: expected one of 2 hosts (h0, h1, ...), NIC k of one (h0.k)",
+          edges);
+}
+
+TEST_CASE("mistakes in hosts have one line with their place", "[scenario]") {
+  refused("[{nodes: [0-4]}]", "s.yaml:3:18: hosts[0].nodes: expected hosts from 0 to 3");
+  refused("[{nodes: [2-1]}]", "hosts[0].nodes: expected hosts from 0 to 3");
+  refused("[{nodes: [0-2]}, {nodes: [2]}]",
+          "s.yaml:3:35: hosts[1].nodes: expected hosts that no other entry has, found host 2, which is in hosts[0]");
+  refused("[{nics: 2}, {nodes: 1}]", "hosts[1].nodes: expected hosts that no other entry has, found host 1");
+  refused("[{nodes: 0, nics: 0}]", "hosts[0].nics: expected");
+  refused("[{nodes: 0, nic: 2}]", "nics");
+  refused("[{nodes: 0, hardware: cx9}]", "found \"cx9\"");
+  refused("[{nodes: 0, hardware: efa-srd-like}]",
+          "hosts[0].hardware: expected hardware with the nic.placement of cx5-roce-25g, as all NICs of a network have");
+  refused("[{nodes: 0, nics: 2}]",
+          "hosts[0].nics: expected 1: hosts with several NICs are in topologies star, rails and custom",
+          "{kind: fat_tree, k: 2}");
+  refused("[{nodes: 0, devices: [{kind: tpu}]}]", "hosts[0].devices[0].kind: expected");
+  refused("[{nodes: 0, devices: [{count: 2}]}]", "hosts[0].devices[0]: expected a map with the key kind");
+  refused("[{nodes: 0, nics: 1, devices: [{kind: nic, count: 2}]}]",
+          "hosts[0].devices: expected at most the 1 NICs of the host, found 2");
+  refused("[{nodes: 0, devices: [{kind: gpu, pcie: {lanes: 3}}]}]",
+          "hosts[0].devices[0].pcie.lanes: expected 1, 2, 4, 8 or 16");
+  refused("{nodes: 0}", "s.yaml:3:8: hosts: expected a list of hosts and what they have");
+}

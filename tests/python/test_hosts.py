@@ -1,0 +1,91 @@
+"""Hosts with hardware of their own, several NICs, GPUs: scenarios, ls.verbs, what a mistake says."""
+
+import subprocess
+
+import pytest
+
+import loco_sim as ls
+from loco_sim import verbs
+
+SWITCHES = [{"kind": "nic", "count": 2, "switch": 0}, {"kind": "gpu", "switch": 0}]
+
+
+def message(seed, *, data_on=None, nics=(0, 0), flush_by=None):
+    """Host 0 writes data and then a flag to host 1; what host 1 finds of the data once it has seen the flag."""
+    m = verbs.Machine(nodes=2, hosts=[{"nodes": [0], "nics": 2}, {"nodes": [1], "devices": SWITCHES}], schedule="random",
+                      seed=seed, trace="none")
+    one, into = m.register(0, 8), m.register(0, 8)
+    data, flag = m.register(1, 8, gpu=data_on), m.register(1, 8)
+    cq = m.create_cq(0)
+
+    def connected(nic):
+        a, b = m.create_qp(0, cq, nic=nic), m.create_qp(1, m.create_cq(1), nic=nic)
+        m.connect(a, b)
+        return a
+
+    first, second = connected(nics[0]), connected(nics[1])
+    flush = None if flush_by is None else connected(flush_by)
+    m.write(one, (1).to_bytes(8, "little"))
+
+    def writer(t):
+        yield t.post_send(first, local=one, remote=data)
+        yield t.wait_cq(cq)
+        if flush is not None:
+            yield t.post_send(flush, "rdma_read", local=into, remote=data)
+            yield t.wait_cq(cq)
+        yield t.post_send(second, local=one, remote=flag)
+        yield t.wait_cq(cq)
+
+    found = []
+
+    def reader(t):
+        yield t.wait_for_change(flag, 0)
+        found.append((yield t.load(data)))
+
+    m.spawn(0, writer)
+    m.spawn(1, reader)
+    m.run()
+    return found[0]
+
+
+@pytest.mark.parametrize(("options", "stale"), [
+    ({}, False),
+    ({"nics": (0, 1)}, True),
+    ({"nics": (0, 1), "flush_by": 0}, False),
+    ({"nics": (0, 1), "flush_by": 1}, True),
+    ({"data_on": 0}, True),
+    ({"data_on": 0, "flush_by": 0}, False),
+    ({"data_on": 0, "flush_by": 1}, True),
+])
+def test_what_is_flushed_by_what(options, stale):
+    assert {message(seed, **options) for seed in range(1, 121)} == ({0, 1} if stale else {1})
+
+
+def test_a_nic_or_gpu_that_is_not_there():
+    m = verbs.Machine(nodes=2, hosts=[{"nodes": [1], "nics": 2}])
+    with pytest.raises(ValueError, match="host 0 has no NIC 1: it has 1"):
+        m.create_qp(0, m.create_cq(0), nic=1)
+    with pytest.raises(ValueError, match="host 1 has no GPU 2: it has 0"):
+        m.register(1, 8, gpu=2)
+
+
+RAILS = {"hardware": {"base": "cx5-roce-100g", "link": {"mtu": 4096}}, "topology": {"kind": "rails", "hosts": 4, "rails": 1},
+         "workload": {"kind": "all_reduce", "size": "4MiB", "channels": 4, "iterations": 1, "warmup": 1}}
+
+
+def test_rails_carry_an_all_reduce_in_parts():
+    times = {r: ls.run(RAILS, overrides={"topology.rails": r}).latency.percentile(50) for r in (1, 2, 4)}
+    assert times[1] / times[2] == pytest.approx(2, rel=0.1)
+    assert times[1] / times[4] == pytest.approx(4, rel=0.2)
+
+
+@pytest.mark.parametrize(("hosts", "says"), [
+    ("[{nodes: [0-1]}, {nodes: 1}]", "hosts[1].nodes: expected hosts that no other entry has, found host 1, which is in hosts[0]"),
+    ("[{nodes: 0, hardware: cx6}]", "hardware: expected one of"),
+    ("[{nodes: 9}]", "hosts[0].nodes: expected hosts from 0 to 1"),
+])
+def test_mistakes_are_one_line(program, tmp_path, hosts, says):
+    file = tmp_path / "s.yaml"
+    file.write_text(f"workload: {{kind: barrier}}\nhosts: {hosts}\n")
+    done = subprocess.run([program, "run", str(file)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count("\n") == 1 and f"{file}:2:" in done.stderr
