@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))  # for the other file of this folder, whoever loads this one
 
 from answers import (  # noqa: E402
-    Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed, congestion_rows, controls_compared, corerma_rows, counted, dcqcn_effect, fence_cost,
+    Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed, corerma_rows, counted, dcqcn_effect, fence_cost,
     goodput, loss_effect, median_of, million_a_second, mixed_rows, picoseconds, queue_pair_rows, rate_effect,
     ring_breaks, routing_difference, rules_broken, selective_repeat_saves, size, size_for_half, slow_receiver,
     switching_cost, thrashing, victim_waits, window_depth,
@@ -68,10 +68,6 @@ ENTRIES = [
           victim_waits),
     Entry("incast_dcqcn", "fabric.dcqcn.enabled", None, "longest queue", counted("fabric_queue_max_bytes"), size,
           dcqcn_effect),
-    Entry("congestion_control", "fabric.congestion.algorithm", "workload.load", "slowdown of flows to 100 kB, 99 %",
-          lambda row: float(row["p99"]), lambda v: f"{v:.1f}", controls_compared, measure=congestion_rows,
-          question="Which congestion control keeps small flows quick beside large ones?",
-          command="loco-sim run scenarios/gallery/congestion_control.yaml --set workload.load=800"),
     Entry("slow_receiver", "hardware.pcie.lanes", "fabric.flow_control", "payload", goodput, bit_rate, slow_receiver),
     Entry("switch_buffer", "fabric.buffer.size", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
           buffer_needed),
