@@ -65,8 +65,8 @@ void PacketNetwork::check_buffer(topology::VertexId at, sim::SimTime now) const 
   std::uint32_t pausing = 0;
   for (std::size_t port = 0; port < held.size(); ++port) {
     const topology::LinkId link = topology::opposite(wiring_->graph.ports(at)[port]);
-    pausing += lane_of(link).pausing ? 1 : 0;
-    for (std::uint32_t c = 0; c < (classed_ ? kClasses : 1); ++c) {
+    if (lane_of(link).pausing) ++pausing;
+    for (std::uint32_t c = 0; c < (classed_ ? kClasses : 1U); ++c) {
       const std::uint64_t bytes = classed_ ? class_ports_[link].queues[c].held : lane_of(link).held;
       LOCO_INVARIANT(bytes == held[port][c], now, "fabric", name + ": bytes that came over a link");
     }

@@ -27,19 +27,19 @@ Config classed(topology::Parameters shape, std::vector<TrafficClass> classes) {
 }
 
 /// Packets at given times through a network, and when they come out.
-struct Arrival {
+struct OutOf {
   Packet packet;
   sim::SimTime at;
 };
-struct Sending {
+struct ClassedSending {
   sim::SimTime at;
   NodeId from = 0, to = 0;
   std::uint8_t traffic_class = 0;
   std::uint32_t wire = kWire;
 };
-std::vector<Arrival> run(PacketNetwork& network, const std::vector<Sending>& sendings) {
+std::vector<OutOf> pass(PacketNetwork& network, const std::vector<ClassedSending>& sendings) {
   sim::EventQueue events;
-  std::vector<Arrival> arrivals;
+  std::vector<OutOf> arrivals;
   const auto handle_until = [&](sim::SimTime end) {
     while (!events.empty() && events.earliest().at <= end) {
       const sim::Event event = events.pop_earliest();
@@ -48,7 +48,7 @@ std::vector<Arrival> run(PacketNetwork& network, const std::vector<Sending>& sen
     }
   };
   std::uint32_t serial = 0;
-  for (const Sending& s : sendings) {
+  for (const ClassedSending& s : sendings) {
     handle_until(s.at);
     network.send(events, s.at, {},
                  {.source = s.from,
@@ -69,12 +69,12 @@ std::vector<Arrival> run(PacketNetwork& network, const std::vector<Sending>& sen
 
 TEST_CASE("classes: two that are backlogged share a port by their weights, within a quantum each") {
   PacketNetwork network(classed(topology::Star{3}, {{.id = 1, .weight = 3}, {.id = 4, .weight = 1}}));
-  std::vector<Sending> all;
+  std::vector<ClassedSending> all;
   for (int i = 0; i < 4'000; ++i) {
     all.push_back({{}, 0, 2, 1});
     all.push_back({{}, 1, 2, 4});
   }
-  const std::vector<Arrival> arrivals = run(network, all);
+  const std::vector<OutOf> arrivals = pass(network, all);
   REQUIRE(arrivals.size() == 8'000);
   // While both wait: class 1 has 3 of 4, less or more by its quantum of three packets.
   std::array<int, 8> count{};
@@ -87,12 +87,12 @@ TEST_CASE("classes: two that are backlogged share a port by their weights, withi
 
 TEST_CASE("classes: shares are of bytes, not of packets; what is unused is the others'") {
   PacketNetwork network(classed(topology::Star{3}, {{.id = 0, .weight = 1}, {.id = 1, .weight = 1}}));
-  std::vector<Sending> all;
+  std::vector<ClassedSending> all;
   for (int i = 0; i < 2'000; ++i) all.push_back({{}, 0, 2, 0, 4'178});
   for (int i = 0; i < 4'000; ++i) all.push_back({{}, 1, 2, 1, 1'000});
-  const std::vector<Arrival> arrivals = run(network, all);
+  const std::vector<OutOf> arrivals = pass(network, all);
   std::array<std::uint64_t, 2> bytes{};
-  for (const Arrival& a : arrivals) {
+  for (const OutOf& a : arrivals) {
     bytes[a.packet.traffic_class] += a.packet.wire;
     if (bytes[1] == 3'000'000) break;
   }
@@ -105,7 +105,7 @@ TEST_CASE("classes: shares are of bytes, not of packets; what is unused is the o
 TEST_CASE("classes: a strict packet waits for the one that has begun, and for nothing else") {
   const auto took = [](bool beside) {
     PacketNetwork network(classed(topology::Star{3}, {{.id = 6, .strict = true}}));
-    std::vector<Sending> all;
+    std::vector<ClassedSending> all;
     if (beside)
       for (int i = 0; i < 1'000; ++i) all.push_back({{}, 0, 2, 0});
     std::vector<sim::SimTime> sent;
@@ -114,7 +114,7 @@ TEST_CASE("classes: a strict packet waits for the one that has begun, and for no
       all.push_back({sent.back(), 1, 2, 6, 146});
     }
     std::vector<std::int64_t> out;
-    for (const Arrival& a : run(network, all))
+    for (const OutOf& a : pass(network, all))
       if (a.packet.traffic_class == 6) out.push_back((a.at - sent[out.size()]).ps);
     return out;
   };
@@ -134,7 +134,7 @@ TEST_CASE("classes: two strict ones with random arrivals wait as Cobham says") {
   constexpr std::uint32_t kHosts = 200;
   PacketNetwork network(classed(topology::Star{kHosts + 1}, {{.id = 2, .strict = true}, {.id = 1, .strict = true}}));
   sim::Stream stream(7, "classes");
-  std::vector<Sending> all;
+  std::vector<ClassedSending> all;
   sim::SimTime at{};
   const int packets = 120'000 / static_cast<int>(test::kShare);
   for (int i = 0; i < packets; ++i) {
@@ -145,10 +145,10 @@ TEST_CASE("classes: two strict ones with random arrivals wait as Cobham says") {
   }
   // Alone: two links, a switch and two services.
   PacketNetwork empty(network);
-  const sim::Duration lone = run(empty, {{{}, 0, kHosts, 1}}).front().at - sim::SimTime{};
+  const sim::Duration lone = pass(empty, {{{}, 0, kHosts, 1}}).front().at - sim::SimTime{};
   std::array<double, 3> wait{};
   std::array<int, 3> count{};
-  for (const Arrival& a : run(network, all)) {
+  for (const OutOf& a : pass(network, all)) {
     wait[a.packet.traffic_class] += static_cast<double>((a.at - all[a.packet.serial].at - lone).ps) / kService;
     ++count[a.packet.traffic_class];
   }
@@ -165,7 +165,7 @@ TEST_CASE("classes: a pause of one class holds up no other on the same link") {
     config.options.buffer_size = sim::Bytes{2'000'000};
     config.options.pfc_xoff = sim::Bytes{50'000};
     PacketNetwork network(config);
-    std::vector<Sending> all;
+    std::vector<ClassedSending> all;
     if (crowded)
       for (int i = 0; i < 1'000; ++i)
         for (const NodeId from : {0U, 1U}) all.push_back({{}, from, 2, 3});
@@ -173,7 +173,7 @@ TEST_CASE("classes: a pause of one class holds up no other on the same link") {
       all.push_back({{100'000'000 + i * std::int64_t{2'000'000}}, 0, 3, parted ? std::uint8_t{5} : std::uint8_t{3}});
     std::int64_t most = 0;
     std::uint64_t delivered = 0;
-    for (const Arrival& a : run(network, all)) {
+    for (const OutOf& a : pass(network, all)) {
       ++delivered;
       if (a.packet.destination == 3) most = std::max(most, (a.at - all[a.packet.serial].at).ps);
     }
@@ -190,11 +190,11 @@ TEST_CASE("classes: a pause of one class holds up no other on the same link") {
 TEST_CASE("classes: marks of each class by its own queue") {
   PacketNetwork network(classed(
       topology::Star{4}, {{.id = 1, .ecn = true, .ecn_kmin = {0}, .ecn_kmax = {8'000}, .ecn_pmax = 1'000}, {.id = 2}}));
-  std::vector<Sending> all;
+  std::vector<ClassedSending> all;
   for (int i = 0; i < 100; ++i)
     for (const NodeId from : {0U, 1U, 2U}) all.push_back({{}, from, 3, from == 0 ? std::uint8_t{1} : std::uint8_t{2}});
   std::array<int, 3> marked{};
-  for (const Arrival& a : run(network, all)) marked[a.packet.traffic_class] += a.packet.marked ? 1 : 0;
+  for (const OutOf& a : pass(network, all)) marked[a.packet.traffic_class] += a.packet.marked ? 1 : 0;
   CHECK(marked[1] > 50);
   CHECK(marked[2] == 0);
 }
