@@ -215,7 +215,14 @@ Seen message(std::uint64_t seed, std::array<std::uint32_t, 2> nic, std::uint8_t 
   std::uint64_t random = seed + 1;
   while (!system.idle()) {
     random = random * 6364136223846793005U + 1442695040888963407U;
-    system.step(context, (random >> 33U) % system.pending_events());
+    std::size_t event = (random >> 33U) % system.pending_events();
+    // Every other run holds the data back as long as anything else is pending.
+    for (std::size_t i = 0; seed % 2 == 1 && i < system.pending_events(); ++i) {
+      const nic::Footprint f = system.footprint(event);
+      if (f.kind != nic::Footprint::Kind::memory_write || f.address != data.base) break;
+      event = i;
+    }
+    system.step(context, event);
   }
   return seen;
 }
@@ -224,7 +231,7 @@ Seen message(std::uint64_t seed, std::array<std::uint32_t, 2> nic, std::uint8_t 
 template <typename... Arguments>
 std::set<Seen> outcomes(const Arguments&... arguments) {
   std::set<Seen> all;
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) all.insert(message(seed, arguments...));
+  for (std::uint64_t seed = 0; seed < 400; ++seed) all.insert(message(seed, arguments...));
   return all;
 }
 

@@ -12,7 +12,7 @@ SWITCHES = [{"kind": "nic", "count": 2, "switch": 0}, {"kind": "gpu", "switch": 
 
 def message(seed, *, data_on=None, nics=(0, 0), flush_by=None):
     """Host 0 writes data and then a flag to host 1; what host 1 finds of the data once it has seen the flag."""
-    m = verbs.Machine(nodes=2, hosts=[{"nodes": [0], "nics": 2}, {"nodes": [1], "devices": SWITCHES}], schedule="random",
+    m = verbs.Machine(nodes=2, hosts=[{"nodes": [0], "nics": 2}, {"nodes": [1], "devices": SWITCHES}], schedule="adversarial",
                       seed=seed, trace="none")
     one, into = m.register(0, 8), m.register(0, 8)
     data, flag = m.register(1, 8, gpu=data_on), m.register(1, 8)
