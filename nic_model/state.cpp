@@ -29,7 +29,7 @@ State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fa
 void State::add_device_path(std::uint32_t domain) {
   if (!kernel.profile().nic_device_own_path) return;
   domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
-  domains.emplace_back(domains[domain].node());
+  domains.emplace_back(domains[domain].node()).set_host_path(domain);
 }
 
 void check_node(const State& s, NodeId node) {
