@@ -1,6 +1,6 @@
 // The driver for blocking code: programs on fibers, each resumed when the machine takes a step of its thread. A driver
-// for generators of an interpreter is this one, too: what they yield is done by a program on a fiber, and they themselves
-// run outside of it (call_outside).
+// for generators of an interpreter is this one, too: what they yield is done by a program on a fiber, and they
+// themselves run outside of it (call_outside).
 //
 // Everything happens on one OS thread. A program runs only inside run(cpu), and gives the processor back in suspend().
 #pragma once
@@ -74,6 +74,9 @@ class Fibers final : public nic::ThreadRunner {
   void call_outside(const std::function<void()>& f);
 
   [[nodiscard]] bool timed() const { return timed_; }
+  /// Config::strong.
+  [[nodiscard]] bool strong() const { return strong_; }
+  void set_strong(bool strong) { strong_ = strong; }
   [[nodiscard]] sim::SimTime machine_time() const { return system_.now(); }
   [[nodiscard]] nic::System& system() { return system_; }
   /// Null: nothing is recorded.
@@ -107,12 +110,13 @@ class Fibers final : public nic::ThreadRunner {
   const nic::HardwareProfile& profile_;
   const std::unique_ptr<Recorder>& recorder_;
   bool timed_;
+  bool strong_ = false;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<sim::FiberId> fibers_;  ///< of the threads
   std::uint64_t starts_ = 0;
   nic::Cpu* cpu_ = nullptr;                         ///< of the step that is being taken
   nic::ThreadId current_ = 0;                       ///< the thread whose step it is
-  Thread* running_ = nullptr;                    ///< that thread
+  Thread* running_ = nullptr;                       ///< that thread
   std::uint32_t unfinished_ = 0;                    ///< program threads
   const std::function<void()>* outside_ = nullptr;  ///< what the running program wants called
   std::exception_ptr outside_failure_;

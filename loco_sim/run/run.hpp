@@ -96,6 +96,9 @@ struct RunOptions {
   std::function<bool()> interrupted;
   /// Keep the trace in the result even when the scenario neither writes nor checks one.
   bool keep_trace = false;
+  /// Each access of a thread is in memory before the next, and nobody comes between the halves of a remote atomic:
+  /// what goes wrong all the same is no matter of ordering (docs/robustness.md).
+  bool strong = false;
 };
 
 /// What a run that begins now may take.
