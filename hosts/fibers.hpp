@@ -73,6 +73,9 @@ class Fibers final : public nic::ThreadRunner {
   void call_outside(const std::function<void()>& f);
 
   [[nodiscard]] bool timed() const { return timed_; }
+  /// Config::strong.
+  [[nodiscard]] bool strong() const { return strong_; }
+  void set_strong(bool strong) { strong_ = strong; }
   [[nodiscard]] sim::SimTime machine_time() const { return system_.now(); }
   [[nodiscard]] nic::System& system() { return system_; }
   /// Null: nothing is recorded.
@@ -107,6 +110,7 @@ class Fibers final : public nic::ThreadRunner {
   const nic::HardwareProfile* profile_;
   const std::unique_ptr<Recorder>& recorder_;
   bool timed_;
+  bool strong_ = false;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<sim::FiberId> fibers_;  ///< of the threads
   std::uint64_t starts_ = 0;

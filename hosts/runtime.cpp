@@ -45,6 +45,7 @@ Runtime::Runtime(Config config)
       system_(system_config(config_)),
       scheduler_(config_.schedule, config_.seed),
       threads_(system_, config_.schedule == Schedule::timed, recorder_) {
+  threads_.set_strong(config_.strong);
   if (config_.record) {
     recorder_ = std::make_unique<Recorder>(config_.nodes, config_.record_activities);
     recorder_->trace().seed = config_.seed;

@@ -57,6 +57,9 @@ struct Config {
   std::uint64_t events_max = 1'000'000'000;
   sim::Budget* budget = nullptr;     ///< asked now and then; may be null, and outlives the runtime
   std::vector<NodeStop> stops = {};  ///< Schedule::timed only
+  /// To see whether a fault is one of ordering: each store, WRITE, READ and atomic of a thread is in memory, and its
+  /// completion written, before the thread goes on.
+  bool strong = false;
 };
 
 class Runtime {

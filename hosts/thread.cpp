@@ -56,6 +56,9 @@ void Thread::store(nic::Address address, std::uint64_t value) {
   cpu().store(address, value, call, time.ahead());
   finish_operation(call, 0);
   time.advance(profile().cpu_store);
+  if (!fibers_.strong()) return;
+  settle();
+  time.drain();
 }
 
 std::uint64_t Thread::compare_swap(nic::Address address, std::uint64_t expected, std::uint64_t desired) {
@@ -96,7 +99,22 @@ nic::PostResult Thread::ring(nic::QpId qp, std::span<const nic::Wqe> wqes) {
   if (result != nic::PostResult::ok) return result;
   for (const nic::Wqe& wqe : wqes) finish_operation(wqe.op, 0);
   time.advance(ring_cost(profile()));
+  const bool waits = std::ranges::all_of(wqes, [](const nic::Wqe& wqe) {
+    return wqe.opcode != nic::Opcode::send && !wqe.with_imm;
+  });  // nobody else's turn
+  if (fibers_.strong() && waits) settle_queue_pair(qp);
   return result;
+}
+
+/// Config::strong: waits until all that was posted is done, in memory on both sides, or the queue pair has failed.
+void Thread::settle_queue_pair(nic::QpId qp) {
+  constexpr sim::Duration kTurn{100'000};  // 100 ns
+  nic::System& system = fibers_.system();
+  settle();
+  while (!system.qp_settled(qp) && system.qp_state(qp) == nic::QpState::rts) {
+    time.advance(kTurn);
+    settle();
+  }
 }
 
 namespace {

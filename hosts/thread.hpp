@@ -121,6 +121,7 @@ struct Thread {
   [[nodiscard]] VerbsRecorder* verbs() const;
   /// Says of a call what the line of the program is.
   void place(trace::CallId call, bool flag = false);
+  void settle_queue_pair(nic::QpId qp);
   void receives_posted(std::uint32_t queue, std::span<const nic::RecvWqe> wqes);
   void polled(nic::CqId cq, std::span<const nic::Cqe> cqes);
   [[nodiscard]] nic::Cpu& cpu() const;

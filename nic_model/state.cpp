@@ -35,7 +35,7 @@ void State::add_paths(std::uint32_t domain) {
   const NicId nic = domains[domain].node();
   if (kernel.profile(nic).nic_device_own_path) {
     domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
-    domains.emplace_back(nic);
+    domains.emplace_back(nic).set_host_path(domain);
   }
   const std::size_t gpus = kernel.config().hosts.gpus(kernel.host_of(nic));
   if (gpus == 0) return;

@@ -35,6 +35,7 @@ struct RunArguments {
   bool quiet = false;    ///< nothing on stdout unless something is wrong
   bool why = false;      ///< run: the stages of the median operation of each kind
   bool verbose = false;  ///< run: counters, and on stderr the time that it took
+  bool strong = false;   ///< run: if something is wrong, again with accesses one by one: is it one of ordering?
 };
 int run_command(const RunArguments& arguments);
 int validate_command(const RunArguments& arguments);
@@ -174,6 +175,7 @@ struct SoundnessArguments {
   std::optional<int> ring_cells;  ///< rbl
   bool guards = false;            ///< msw: guards in place of a hash
   bool transitive = false;        ///< bal: the barrier that LOCO ships
+  bool promises = false;          ///< Def. 3.13 in every execution
   std::uint64_t max_clients = 0;
   double max_seconds = 0;
   bool json = false;

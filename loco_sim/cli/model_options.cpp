@@ -149,9 +149,9 @@ void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
   CLI::App* soundness =
       app.add_subcommand("soundness", "Compare a library's implementation with its specification on all small clients");
   SoundnessArguments* const given = &a;
-  soundness->add_option("--library,library", given->library, "sv, bal, rbl, msw or lock")
+  soundness->add_option("--library,library", given->library, "rdmawait (over rdmatso), sv, bal, rbl, msw or lock")
       ->required()
-      ->check(one_of_words({"sv", "bal", "rbl", "msw", "lock"}));
+      ->check(one_of_words({"rdmawait", "sv", "bal", "rbl", "msw", "lock"}));
   soundness
       ->add_option("--class", a.lock_class,
                    "lock: what is before the next holder: what CPUs wrote; that, and what was done to the lock's node; "
@@ -161,12 +161,16 @@ void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
   add_number(*soundness, "--threads", a.threads, "Threads of a client, at most", 1, 8)->capture_default_str();
   add_number(*soundness, "--calls", a.calls, "Calls of each thread, at most", 1, 16)->capture_default_str();
   soundness
-      ->add_option(
-          "--bug", a.bug,
-          "A mistake to find: barrier_without_fence (bal), guards_forward (msw), fence_without_wait (sv); of locks "
-          "release_before_data, no_fence, get_and_put, home_cas")
-      ->check(one_of_words({"barrier_without_fence", "guards_forward", "fence_without_wait", "release_before_data",
-                            "no_fence", "get_and_put", "home_cas"}));
+      ->add_option("--bug", a.bug,
+                   "A mistake to find: barrier_without_fence, barrier_fences_others (bal), guards_forward (msw), "
+                   "fence_without_wait (sv), wait_without_poll (rdmawait); of locks release_before_data, no_fence, "
+                   "get_and_put, home_cas")
+      ->check(one_of_words({"barrier_without_fence", "barrier_fences_others", "guards_forward", "fence_without_wait",
+                            "wait_without_poll", "release_before_data", "no_fence", "get_and_put", "home_cas"}));
+  soundness->add_flag(
+      "--promises", a.promises,
+      "sv, bal, rbl: in every execution of the clients each promise is kept (Def. 3.13), also those that "
+      "no small client sees");
   soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
   soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");
   soundness->add_option("--ring-cells", a.ring_cells, "rbl: cells of a buffer; a message takes two (default 8)")

@@ -37,6 +37,9 @@ void add_run(CLI::App& app, RunArguments& a, Chosen& chosen) {
   run->add_option("--flows", a.flows, "Write what became of each flow to this file, as CSV")->type_name("FILE.csv");
   run->add_option("--check", a.check, "Models to check, e.g. rdmawait,sv,bal; \"\" for none")->type_name("MODELS");
   run->add_flag("--why", a.why, "What the median operation of each kind went into, stage by stage");
+  run->add_flag(
+      "--strong", a.strong,
+      "If something is wrong, run again with each access in memory before the next: is it a fault of ordering?");
   run->add_flag("-v,--verbose", a.verbose, "What the machine counted, too; on stderr, how long it took");
   run->callback([&] { chosen = [&] { return run_command(a); }; });
 }

@@ -201,6 +201,8 @@ std::string write_flows(const scenario::Scenario& scenario, const std::string& p
   return {};
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 /// Runs it; when the run could not go on, its trace is written all the same and the verdict on it printed, in JSON as
 /// results have it.
 RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool keep_trace) {
@@ -223,6 +225,47 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool 
 
 namespace {
 
+/// The same run under strong ordering, with this seed and those after it: what was wrong, or nothing.
+struct StrongRuns {
+  static constexpr std::uint64_t kRuns = 10;
+  std::uint64_t wrong = 0;
+  std::string first{};  ///< what was wrong first
+
+  [[nodiscard]] std::string text() const {
+    if (wrong == 0) return fmt::format("under strong ordering: goes away, in {} runs: a fault of ordering\n", kRuns);
+    return fmt::format("under strong ordering: stays, in {} of {} runs: no fault of ordering alone ({})\n", wrong,
+                       kRuns, first);
+  }
+};
+
+StrongRuns run_strong(scenario::Scenario scenario) {
+  StrongRuns runs;
+  const auto wrong = [&](const std::string& what) {
+    if (runs.wrong++ == 0) runs.first = what;
+  };
+  for (std::uint64_t i = 0; i < StrongRuns::kRuns; ++i, ++scenario.seed) {
+    try {
+      const RunResult result = run(scenario, {.interrupted = {}, .keep_trace = false, .strong = true});
+      if (!result.broken.empty())
+        wrong(result.broken.front());
+      else if (!result.consistent() && result.verdict)
+        wrong(first_line(result.verdict->to_text()));
+    } catch (const RunError& error) {
+      wrong(first_line(error.what()));
+    }
+  }
+  return runs;
+}
+
+void tell_strong(const scenario::Scenario& scenario, bool json) {
+  const StrongRuns runs = run_strong(scenario);
+  if (json)
+    print(nlohmann::ordered_json{
+        {"strong", {{"runs", StrongRuns::kRuns}, {"wrong", runs.wrong}, {"first", runs.first}}}});
+  else
+    print(runs.text());
+}
+
 int validate_programs(const RunArguments& arguments) {
   std::vector<scenario::Override> overrides;
   for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
@@ -240,9 +283,10 @@ int validate_programs(const RunArguments& arguments) {
 
 int run_command(const RunArguments& arguments) {
   if (runs_programs(arguments.scenario)) {
-    if (!arguments.trace.empty() || !arguments.pcap.empty() || arguments.check || arguments.why)
+    if (!arguments.trace.empty() || !arguments.pcap.empty() || arguments.check || arguments.why || arguments.strong)
       throw UsageError(
-          "loco-sim run: --trace, --pcap, --check, --why: expected none, since programs are no LOCO programs");
+          "loco-sim run: --trace, --pcap, --check, --why, --strong: expected none, since programs are no LOCO "
+          "programs");
     ExecArguments programs;
     programs.scenario = arguments.scenario;
     programs.seed = arguments.seed;
@@ -256,11 +300,19 @@ int run_command(const RunArguments& arguments) {
   require_writable(scenario, scenario.capture.path, "capture.path");
   require_flows(scenario, arguments.flows);
   const auto start = std::chrono::steady_clock::now();
-  const RunResult result = run_or_keep_trace(scenario, arguments.json, arguments.why);
+  const RunResult result = [&] {
+    try {
+      return run_or_keep_trace(scenario, arguments.json, arguments.why);
+    } catch (const RunError&) {
+      if (arguments.strong) tell_strong(scenario, arguments.json);
+      throw;
+    }
+  }();
   const Seconds took = std::chrono::steady_clock::now() - start;
   const std::string unwritten = (result.trace ? write_trace(scenario.trace_path, *result.trace) : "") +
                                 write_flows(scenario, arguments.flows, result);
   if (!arguments.quiet || !result.consistent()) tell(scenario, result, arguments, took);
+  if (arguments.strong && !result.consistent()) tell_strong(scenario, arguments.json);
   say(unwritten);
   return result.consistent() && unwritten.empty() ? kDone : kFailed;
 }

@@ -54,7 +54,17 @@ litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
     require_library(a, "--bug " + a.bug, "lock");
     o.lock_bug = bug;
   }
-  if (a.bug == "barrier_without_fence") {
+  if (a.promises && a.library != "sv" && a.library != "bal" && a.library != "rbl")
+    throw UsageError(fmt::format(
+        "loco-sim soundness: --promises: expected --library sv, bal or rbl, found --library {}", a.library));
+  o.promises = a.promises;
+  if (a.bug == "wait_without_poll") {
+    require_library(a, "--bug " + a.bug, "rdmawait");
+    o.wait_without_poll = true;
+  } else if (a.bug == "barrier_fences_others") {
+    require_library(a, "--bug " + a.bug, "bal");
+    o.implementation.barrier_fences_others = true;
+  } else if (a.bug == "barrier_without_fence") {
     require_library(a, "--bug " + a.bug, "bal");
     o.implementation.barrier_without_fence = true;
   } else if (a.bug == "fence_without_wait") {
@@ -71,9 +81,14 @@ std::string text(const SoundnessArguments& a, const litmus::SoundnessResult& r, 
   std::string out = fmt::format("{}{}: {} clients of at most {} threads and {} calls each, {:.1f} s\n", a.library,
                                 a.bug.empty() ? "" : " with " + a.bug, r.clients, a.threads, a.calls, seconds);
   if (r.sound) {
+    if (a.promises && r.complete)
+      return out + fmt::format("locally sound: all promises are kept in {} executions\n", r.executions);
     return out + (r.complete ? "sound: no client sees more than the specification allows\n"
                              : "no client sees more than the specification allows, but the search stopped early\n");
   }
+  if (!r.promise.empty())
+    return out + "not locally sound: a smallest client in which a promise is broken\n\n" + r.counterexample +
+           "\nbroken promise: " + r.promise + "\n";
   out += "unsound: a smallest client that sees what the specification forbids\n\n" + r.counterexample + "\n";
   for (const std::string& outcome : r.outcomes) out += "forbidden, but shown: " + outcome + "\n";
   return out;
@@ -94,19 +109,14 @@ int soundness_command(const SoundnessArguments& a) {
     return a.max_seconds <= 0 || seconds() < a.max_seconds;
   });
   if (a.json) {
-    const auto print = [&](nlohmann::ordered_json json) {
-      if (a.times) json["seconds"] = seconds();
-      cli::print(json);
-    };
-    print(nlohmann::ordered_json{{"library", a.library},
-                                 {"bug", a.bug},
-                                 {"threads", a.threads},
-                                 {"calls", a.calls},
-                                 {"sound", r.sound},
-                                 {"complete", r.complete || !r.sound},
-                                 {"clients", r.clients},
-                                 {"counterexample", r.counterexample},
-                                 {"outcomes", r.outcomes}});
+    nlohmann::ordered_json json{{"library", a.library},  {"bug", a.bug},
+                                {"threads", a.threads},  {"calls", a.calls},
+                                {"sound", r.sound},      {"complete", r.complete || !r.sound},
+                                {"clients", r.clients},  {"counterexample", r.counterexample},
+                                {"outcomes", r.outcomes}};
+    if (a.promises) json["promise"] = r.promise, json["executions"] = r.executions;
+    if (a.times) json["seconds"] = seconds();
+    cli::print(json);
   } else {
     print(text(a, r, seconds()));
   }

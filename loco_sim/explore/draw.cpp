@@ -16,33 +16,34 @@ void DrawnSchedule::begin() {
 
 void DrawnSchedule::run(Configuration& c) {
   begin();
-  for (std::uint64_t steps = 0; !c.system.idle() && steps < kStepsMax; ++steps) machine_.step(c, pick(c));
+  for (std::uint64_t steps = 0; !machine_.over(c) && steps < machine_.steps_max(); ++steps) machine_.step(c, pick(c));
 }
 
 bool DrawnSchedule::run_to(Configuration& c, const std::function<bool(const Configuration&)>& reached) {
   begin();
   reduce_ = false;
-  for (std::uint64_t steps = 0; steps < kStepsMax; ++steps) {
+  for (std::uint64_t steps = 0; steps < machine_.steps_max(); ++steps) {
     if (reached(c)) return true;
-    if (c.system.idle()) return false;
+    if (machine_.over(c)) return false;
     machine_.step(c, pick(c));
   }
   return false;
 }
 
 std::size_t DrawnSchedule::pick(const Configuration& c) {
-  const std::size_t pending = c.system.pending_events();
-  if (pending == 1) return 0;
+  machine_.choices(c, choices_);
+  if (choices_.size() == 1) return choices_.front();
   if (reduce_) {
-    for (std::size_t i = 0; i < pending; ++i) {
+    for (const std::size_t i : choices_) {
       if (machine_.commutes(c, i)) return i;
     }
   }
-  return uniform_ ? stream_.below(pending) : most_urgent(c.system);
+  return choices_[uniform_ ? stream_.below(choices_.size()) : most_urgent(c.system)];
 }
 
+/// Among choices_.
 std::size_t DrawnSchedule::most_urgent(const nic::System& system) {
-  return pct_.pick(system.pending_events(), stream_, [&](std::size_t i) { return find(system.pending_event(i)); });
+  return pct_.pick(choices_.size(), stream_, [&](std::size_t i) { return find(system.pending_event(choices_[i])); });
 }
 
 std::size_t DrawnSchedule::find(const sim::Event& e) {

@@ -36,6 +36,7 @@ class DrawnSchedule {
   bool reduce_ = false;
   bool uniform_ = false;
   sim::PctScheduler pct_{1, sim::PctScheduler::Demotion::behind_all};
+  std::vector<std::size_t> choices_;
   std::vector<std::uint64_t> agents_;  // what they are called, in the order in which they were seen
 };
 

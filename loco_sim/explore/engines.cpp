@@ -8,6 +8,7 @@
 #include "loco_sim/explore/core_verbs.hpp"
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/in_order.hpp"
+#include "loco_sim/explore/queues.hpp"
 #include "loco_sim/explore/ruled_out.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/litmus/implementations.hpp"
@@ -42,7 +43,7 @@ void name_torn(std::size_t outcomes, Result& result) {
 /// The program as hardware of this profile runs it: over words, and over verbs.
 Program on_hardware(const Program& program, const EngineOptions& options, const nic::HardwareProfile& profile) {
   if (model::litmus::is_corerma(options.model)) return over_verbs(program, verbs_options(profile));
-  return model::litmus::implement(program);
+  return program.model == "verbs" ? program : model::litmus::implement(program);
 }
 
 constexpr const char* kReference = "model-weak";
@@ -109,18 +110,18 @@ std::chrono::milliseconds time_limit(double seconds) {
 /// Further turns of loops that post operations: their states are new ones each time.
 constexpr std::uint16_t kLoopTurns = 2;
 
-/// Programs of model verbs are not run by this machine. Verbs refuse to post an atomic where the device has none: there
-/// is nothing to run either.
+/// Messages whose words cannot lie side by side are not run. Verbs refuse to post an atomic where the device has none:
+/// there is nothing to run either.
 bool refused(const Program& program, const EngineOptions& options, Result& result) {
-  if (program.model == "verbs") {
+  if (const SideBySide layout = side_by_side(program); !layout.refused.empty()) {
     result.ran = result.complete = false;
-    result.notes.emplace_back("programs of model verbs run on the engine declarative only");
+    result.notes.push_back("hardware does not run it: " + layout.refused);
     return true;
   }
   if (profile_for(options.hardware, options).nic_atomic_cap != nic::AtomicCap::none) return false;
   for (const auto& thread : program.threads)
     for (const auto& i : thread.code) {
-      if (!model::litmus::is_remote_atomic(i.op)) continue;
+      if (!is_atomic(program, i)) continue;
       result.ran = result.complete = false;
       result.notes.push_back(
           fmt::format("{} has no remote atomics (nic.atomic_cap: none): '{}' is refused when it is posted",
@@ -128,6 +129,10 @@ bool refused(const Program& program, const EngineOptions& options, Result& resul
       return true;
     }
   return false;
+}
+
+const char* or_message(const Program& program) {
+  return program.model == "verbs" ? ", or a message for a receive," : "";
 }
 
 Result explore_engine(const Program& program, const EngineOptions& options) {
@@ -162,7 +167,8 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
         found.varied == 0 ? "" : ", and " + counted(found.varied, "run") + " that sought new outcomes"));
   }
   if (found.stuck != 0) {
-    result.notes.push_back(fmt::format("{} in which a thread waits for ever", counted(found.stuck, "final state")));
+    result.notes.push_back(
+        fmt::format("{} in which a thread{} waits for ever", counted(found.stuck, "final state"), or_message(program)));
   }
   const bool stopped = !found.complete && !time.was_reached();
   if (stopped) result.notes.emplace_back("not compared with in-order completion: the limit of executions was reached");
@@ -192,7 +198,8 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
         fmt::format("stopped early by the limit of {} s, after {}", options.max_seconds, counted(seen.runs, "run")));
   }
   if (seen.stuck != 0) {
-    result.notes.push_back(fmt::format("{} ended with a thread that waits for ever", counted(seen.stuck, "run")));
+    result.notes.push_back(
+        fmt::format("{} ended with a thread{} that waits for ever", counted(seen.stuck, "run"), or_message(program)));
   }
   return result;
 }

@@ -28,13 +28,15 @@ class Search {
         spare_.push_back(std::move(c));
         continue;
       }
-      const std::size_t pending = c.system.pending_events();
-      for (std::size_t i = 0; i + 1 < pending; ++i) {
+      machine_.choices(c, choices_);
+      const std::size_t last = choices_.back();
+      choices_.pop_back();
+      for (const std::size_t i : choices_) {
         stack.push_back(copy(c));
         machine_.step(stack.back(), i);
       }
       stack.push_back(std::move(c));
-      machine_.step(stack.back(), pending - 1);
+      machine_.step(stack.back(), last);
     }
     result_.complete = stack.empty() && !result_.reached;
     result_.outcomes.assign(outcomes_.begin(), outcomes_.end());
@@ -82,7 +84,7 @@ class Search {
     ++result_.states;
     result_.reached = limits_.goal.reached && limits_.goal.reached(c);
     if (result_.reached) return false;
-    if (!c.system.idle()) return true;
+    if (!machine_.over(c)) return true;
     if (machine_.finished(c)) {
       ++result_.executions;
       outcomes_.insert(machine_.outcome(c));
@@ -102,6 +104,7 @@ class Search {
   boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
   std::set<model::litmus::Outcome> outcomes_;
   std::vector<Configuration> spare_;
+  std::vector<std::size_t> choices_;
   ExploreResult result_;
 };
 

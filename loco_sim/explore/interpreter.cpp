@@ -117,7 +117,8 @@ void Interpreter::count_turn(int end) {
   if (machine_.loop_bound_ == 0) return;
   for (int pc = state_->pc; pc <= end; ++pc) {
     const Op op = at(code(), pc).op;
-    if (op != Op::put && op != Op::get && !is_remote_atomic(op) && op != Op::wait && op != Op::poll) continue;
+    if (op != Op::put && op != Op::get && !is_remote_atomic(op) && op != Op::wait && op != Op::poll && op != Op::verbs)
+      continue;
     ++state_->turns;
     return;
   }
@@ -153,6 +154,8 @@ bool Interpreter::access(const Instruction& i) {
       return wait(i);
     case Op::poll:
       return poll(i);
+    case Op::verbs:
+      return verb(at(machine_.program_.verbs.posts, i.object), i.object);
     default:
       throw std::logic_error("a litmus statement that hardware does not run: " + i.text);
   }
@@ -172,9 +175,10 @@ bool Interpreter::compare_swap(const Instruction& i) {
     cpu_->resume_when_drained();
     return false;
   }
-  const std::uint64_t expected = as_word(evaluate(i.expr));
+  const nic::Address address = machine_.place(i.location).address;
+  const std::uint64_t expected = i.expr == kNone ? cpu_->load(address) : as_word(evaluate(i.expr));
   const std::uint64_t old =
-      cpu_->compare_swap(machine_.place(i.location).address, expected, as_word(evaluate(i.expr2)));
+      cpu_->compare_swap(address, expected, as_word(evaluate(i.expr2)));
   if (old == expected) forget_turn();
   set(i.target, as_value(old));
   return true;
@@ -251,6 +255,7 @@ bool Interpreter::poll(const Instruction& i) {
     return false;
   }
   complete(cqe);
+  set(i.target, machine_.program_.identifier(as_value(cqe.wr_id) == kNobody ? kNone : static_cast<int>(cqe.wr_id)));
   cpu_->forget_watched();
   return true;
 }

@@ -44,6 +44,11 @@ class Interpreter final : public nic::ThreadRunner {
   bool post(const Instruction& i);
   bool wait(const Instruction& i);
   bool poll(const Instruction& i);
+  /// Of model verbs: posts, or polls.
+  bool verb(const model::litmus::Post& post, int index);
+  bool post_request(const model::litmus::Post& post, int index);
+  [[nodiscard]] nic::Wqe request_of(const model::litmus::Post& post, int index) const;
+  bool poll_queue(const model::litmus::Post& post);
   bool poll_cq(int link, nic::Cqe& cqe);
   /// The oldest completion of the queue pair that the program has not asked for; false when there is none.
   bool take_completion(int link, nic::Cqe& cqe);

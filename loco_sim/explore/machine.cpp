@@ -18,7 +18,8 @@ using namespace model::litmus;
 namespace {
 
 constexpr std::uint32_t kQueueEntries = 64;
-constexpr int kNodesMax = 32;  // ThreadState::fences has a bit a node
+constexpr int kNodesMax = 32;  // ThreadState::fences has a bit a node, or a queue pair
+constexpr std::int64_t kInlineMax = 512;
 
 constexpr std::uint64_t mix(std::uint64_t x) {  // finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -37,7 +38,10 @@ std::uint32_t reads_at_once(const Program& program) {
     std::uint32_t gets = 0;
     for (int pc = 0; pc < len(t.code); ++pc) {
       const Instruction& i = at(t.code, pc);
-      const auto reads = [](const Instruction& k) { return k.op == Op::get || is_remote_atomic(k.op); };
+      const auto reads = [&program](const Instruction& k) {
+        const bool get = k.op == Op::verbs && at(program.verbs.posts, k.object).kind == PostKind::read;
+        return k.op == Op::get || get || is_atomic(program, k);
+      };
       if (reads(i)) ++gets;
       if ((i.op == Op::jump || i.op == Op::branch_zero) && i.jump <= pc &&
           std::any_of(t.code.begin() + i.jump, t.code.begin() + pc, reads)) {
@@ -55,14 +59,17 @@ bool regular(const nic::HardwareProfile& profile) { return profile.faults.none()
 /// Links are queues that packets of different queue pairs share. Without fences nothing but its arrival depends on when
 /// a packet was sent, so it may as well be sent when it arrives: then no packet is ever behind another.
 bool links_order_nothing(const Program& program, const nic::HardwareProfile& profile) {
-  return regular(profile) && std::none_of(program.threads.begin(), program.threads.end(), [](const Thread& t) {
-           return std::any_of(t.code.begin(), t.code.end(), [](const Instruction& i) { return i.op == Op::rfence; });
+  return regular(profile) && std::none_of(program.threads.begin(), program.threads.end(), [&](const Thread& t) {
+           return std::any_of(t.code.begin(), t.code.end(), [&](const Instruction& i) { return fences(program, i); });
          });
 }
 
 nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile profile, Network network) {
   const bool many_paths = nic::overtakes(profile.nic_placement);  // what such NICs are made for
   if (network == Network::simplest && (many_paths || links_order_nothing(program, profile))) profile.link_ideal = true;
+  // What the models say of every NIC.
+  if (program.model == "verbs") profile.nic_inline_max = std::max(profile.nic_inline_max, sim::Bytes{kInlineMax});
+  if (std::ranges::any_of(program.locations, &Location::device)) profile.nic_device_own_path = true;
   // What a NIC's caches hold, and what tags and credits are in use, decides when something happens, never in which
   // order; copying it would take most of the time.
   profile.nic_context_entries = 0;
@@ -79,7 +86,8 @@ bool pushes(const Thread& t) {
   std::set<int> written;  // work ids of puts and atomics that no READ has pushed
   for (int pc = 0; pc < len(t.code); ++pc) {
     const Instruction& i = at(t.code, pc);
-    if (i.op == Op::poll || i.op == Op::jump || i.op == Op::branch_zero || i.op == Op::rfence) return false;
+    if (i.op == Op::poll || i.op == Op::verbs || i.op == Op::jump || i.op == Op::branch_zero || i.op == Op::rfence)
+      return false;
     if (i.op == Op::put || is_remote_atomic(i.op)) written.insert(i.work_id);
     if (i.op != Op::wait || written.count(i.work_id) == 0) continue;
     if (pc + 2 >= len(t.code)) return false;
@@ -121,6 +129,7 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
     : program_(program),
       sharing_(program),
       loops_(program),
+      verbs_(program.model == "verbs"),
       regular_(regular(profile) && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
       late_(nic::overtakes(profile.nic_placement)),
@@ -133,9 +142,13 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
     throw text::InputError({program_.file, program_.at}, "",
                            fmt::format("at most {} nodes of a test that runs on hardware", kNodesMax),
                            fmt::format("{}", program_.nodes.size()));
+  if (verbs_ && len(program_.verbs.queue_pairs) > kNodesMax)
+    throw text::InputError({program_.file, program_.at}, "",
+                           fmt::format("at most {} queue pairs of a test that runs on hardware", kNodesMax),
+                           fmt::format("{}", program_.verbs.queue_pairs.size()));
   for (const Thread& t : program_.threads)
     for (const Instruction& i : t.code)
-      if (is_atomic(i) && profile.nic_atomic_cap == nic::AtomicCap::none)
+      if (is_atomic(program_, i) && profile.nic_atomic_cap == nic::AtomicCap::none)
         throw text::InputError({program_.file, i.at}, "", "hardware with remote atomics",
                                fmt::format("'{}' and nic.atomic_cap: none", i.text));
   place_locations(initial_.system);
@@ -147,7 +160,11 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
     state.in_flight.assign(program_.work_ids.size(), 0);
     initial_.threads.push_back(std::move(state));
   }
-  connect(initial_.system);
+  const auto position = [this](int node) { return static_cast<nic::NodeId>(node_position(node)); };
+  if (verbs_)
+    queues_.create(program_, position, initial_.system);
+  else
+    connect(initial_.system);
   count_answered();
 }
 
@@ -162,18 +179,29 @@ const Machine::Place& Machine::remote_place(const Instruction& i) const {
 
 void Machine::place_locations(nic::System& system) {
   locations_.resize(program_.nodes.size());
-  for (const Location& l : program_.locations) {
-    if (l.kind != LocationKind::word) throw std::invalid_argument("location " + l.name + " is not a single word");
-    Place p;
-    p.node = static_cast<nic::NodeId>(node_position(l.node));
-    p.address = system.allocate(p.node, 8);
-    p.key = system.register_memory(p.node, p.address, 8).lkey;
-    system.set_word(p.node, p.address, static_cast<std::uint64_t>(l.init));
-    auto& words = locations_[p.node];
-    words.resize(p.address / 8 + 1, kNone);
-    words[p.address / 8] = len(places_);
-    places_.push_back(p);
+  places_.resize(program_.locations.size());
+  const SideBySide layout = side_by_side(program_);
+  if (!layout.refused.empty()) throw std::invalid_argument(layout.refused);
+  for (const std::vector<int>& run : layout.runs) {
+    const Location& first = at(program_.locations, run.front());
+    const auto node = static_cast<nic::NodeId>(node_position(first.node));
+    const std::uint64_t size = 8 * run.size();
+    nic::Address address = system.allocate(node, size);
+    const nic::RegionKind kind{.device = first.device, .relaxed_ordering = first.relaxed};
+    const std::uint32_t key = system.register_memory(node, address, size, nic::kAllAccess, kind).lkey;
+    for (const int l : run) {
+      const Location& location = at(program_.locations, l);
+      if (location.kind != LocationKind::word)
+        throw std::invalid_argument("location " + location.name + " is not a single word");
+      system.set_word(node, address, static_cast<std::uint64_t>(location.init));
+      auto& words = locations_[node];
+      words.resize(address / 8 + 1, kNone);
+      words[address / 8] = l;
+      at(places_, l) = {node, address, key};
+      address += 8;
+    }
   }
+  if (verbs_) return;
   // An atomic names one region for its operands and for where its result goes.
   for (int n = 0; n < len(program_.nodes); ++n) {
     const auto node = static_cast<nic::NodeId>(n);
@@ -237,6 +265,8 @@ bool Machine::local_step(const Configuration& c, int thread) const {
       return sharing_.cpu_read_commutes(thread, pc);
     case Op::cas:
       return false;
+    case Op::verbs:
+      return local_verb(at(program_.verbs.posts, i.object));
     case Op::put:
       return !inline_puts_ || sharing_.nic_reads_commute(i.source);  // inline, it reads memory as a load does
     case Op::jump:
@@ -246,6 +276,13 @@ bool Machine::local_step(const Configuration& c, int thread) const {
     default:
       return true;  // the store buffer, a queue pair or a completion queue of the thread's own
   }
+}
+
+bool Machine::local_verb(const Post& post) const {
+  if (post.kind == PostKind::poll) return queues_.one_poller(post.completion_queue);
+  if (post.kind == PostKind::receive) return queues_.one_poster(post.receive_queue);
+  return !post.is_inline ||
+         std::ranges::all_of(post.words, [this](const Post::Word& w) { return sharing_.nic_reads_commute(w.local); });
 }
 
 bool Machine::response_races(const Configuration& c, const nic::Footprint& f) const {
@@ -291,6 +328,7 @@ bool Machine::commutes(const Configuration& c, std::size_t i) const {
   if (!regular_) return false;
   if ((shared_links_ || stale_) && f.enters == Enters::link) return false;
   if (shared_links_ && f.on_link) return false;
+  if (verbs_) return verbs_commutes(f);
   switch (f.kind) {
     case Kind::internal:
       return !f.loose || alone(f);
@@ -313,11 +351,28 @@ bool Machine::commutes(const Configuration& c, std::size_t i) const {
   }
 }
 
+bool Machine::verbs_commutes(const nic::Footprint& f) const {
+  using Kind = nic::Footprint::Kind;
+  if (f.queues || f.loose) return false;
+  switch (f.kind) {
+    case Kind::internal:
+      return true;
+    case Kind::request:
+      return !shared_pcie_ && !late_;
+    case Kind::memory_read:
+      return !stale_ && f.bytes <= 8 && sharing_.nic_reads_commute(location_at(f.node, f.address));
+    case Kind::memory_write:
+      return f.bytes <= 8 && sharing_.writes_commute(location_at(f.node, f.address));
+    default:
+      return false;
+  }
+}
+
 void Machine::settle(Configuration& c) const {
   // Hardware that is alone is no choice either. A thread that is may be in a loop: what it does each turn is a state.
   const auto no_choice = [&](std::size_t i) {
-    return commutes(c, i) ||
-           (c.system.pending_events() == 1 && c.system.footprint(i).kind != nic::Footprint::Kind::thread_step);
+    return commutes(c, i) || (!verbs_ && c.system.pending_events() == 1 &&
+                              c.system.footprint(i).kind != nic::Footprint::Kind::thread_step);
   };
   for (std::size_t i = 0; i < c.system.pending_events();) {
     if (no_choice(i)) {
@@ -327,6 +382,18 @@ void Machine::settle(Configuration& c) const {
       ++i;
     }
   }
+}
+
+void Machine::choices(const Configuration& c, std::vector<std::size_t>& to) const {
+  to.clear();
+  for (std::size_t i = 0; i < c.system.pending_events(); ++i)
+    if (enabled(c, i)) to.push_back(i);
+}
+
+bool Machine::over(const Configuration& c) const {
+  for (std::size_t i = 0; i < c.system.pending_events(); ++i)
+    if (enabled(c, i)) return false;
+  return true;
 }
 
 void Machine::step(Configuration& c, std::size_t i) const {

@@ -1,7 +1,8 @@
 // A litmus program on simulated hardware: how its threads and locations lie on the machine, and an interpreter whose
 // state is a value, so that a program and its machine can be copied between two events.
 //
-// Only programs over rdmawait or rdmatso run here; LOCO's libraries are translated first (model::litmus::implement).
+// Only programs over rdmawait, rdmatso or verbs run here; LOCO's libraries are translated first
+// (model::litmus::implement).
 // Each thread has a queue pair, with its own completion queue, for every node that it operates on; the other end is a
 // passive queue pair of its own, so that the ordering domains of the hardware are the (thread, node) queue pairs of
 // the models. A thread makes one shared access a step.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "loco_sim/explore/loops.hpp"
+#include "loco_sim/explore/queues.hpp"
 #include "loco_sim/explore/sharing.hpp"
 #include "model/litmus/program.hpp"
 #include "nic_model/system.hpp"
@@ -21,13 +23,15 @@ namespace loco::explore {
 
 /// A sampled run that takes more steps than this is given up: some thread goes on for ever.
 constexpr std::uint64_t kStepsMax = 100'000;
+/// The same for programs of model verbs: a message that never finds a receive is sent again and again.
+constexpr std::uint64_t kVerbsStepsMax = 3'000;
 
 /// A state of the program's threads. Hardware state is the System's.
 struct ThreadState {
   std::int32_t pc = 0;
   bool finished = false;
   std::uint16_t turns = 0;   ///< of loops with remote operations, when they are bounded
-  std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n is pending
+  std::uint32_t fences = 0;  ///< bit n: a remote fence towards node position n (verbs: on queue pair n) is pending
   std::vector<model::litmus::Value> registers;
   std::vector<std::uint16_t> in_flight;  ///< by work id: operations posted and not yet known complete
   std::vector<nic::Cqe> kept;            ///< completions polled to make room in a send queue, not yet asked for
@@ -57,7 +61,8 @@ enum class Network : std::uint8_t {
 /// Everything about a program on a profile that does not change while it runs.
 class Machine {
  public:
-  /// Throws std::invalid_argument for a program that uses something else than words, or more than 32 nodes.
+  /// Throws std::invalid_argument for a program that uses something else than words, or more than 32 nodes; of model
+  /// verbs: one of which side_by_side says that it is refused, or with more than 32 queue pairs.
   Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile,
           Network network = Network::simplest);
 
@@ -66,10 +71,21 @@ class Machine {
   void bound_loops(std::uint16_t turns) { loop_bound_ = turns; }
   [[nodiscard]] bool cut(const ThreadState& t) const { return loop_bound_ != 0 && t.turns > loop_bound_; }
   [[nodiscard]] const model::litmus::Program& program() const { return program_; }
+  /// A sampled run that takes more steps is given up.
+  [[nodiscard]] std::uint64_t steps_max() const { return verbs_ ? kVerbsStepsMax : kStepsMax; }
   /// The configuration before the first step.
   [[nodiscard]] const Configuration& initial() const { return initial_; }
   /// Runs the i-th pending event.
   void step(Configuration& c, std::size_t i) const;
+  /// May the i-th pending event run now? Not so a message for which there is no receive yet: it would be refused and
+  /// sent again, which is to come later. (On links that others share it may: they wait behind it.)
+  [[nodiscard]] bool enabled(const Configuration& c, std::size_t i) const {
+    return !verbs_ || shared_links_ || !c.system.footprint(i).unready;
+  }
+  /// The pending events that may run now.
+  void choices(const Configuration& c, std::vector<std::size_t>& to) const;
+  /// There are none.
+  [[nodiscard]] bool over(const Configuration& c) const;
   /// Nothing is pending and every thread has run to its end. A configuration in which nothing is pending and some
   /// thread has not is stuck: it has no outcome.
   [[nodiscard]] bool finished(const Configuration& c) const;
@@ -103,6 +119,9 @@ class Machine {
   [[nodiscard]] int link(int thread, int node) const { return thread * static_cast<int>(program_.nodes.size()) + node; }
   /// Does the thread's next step touch nothing but the thread itself?
   [[nodiscard]] bool local_step(const Configuration& c, int thread) const;
+  [[nodiscard]] bool local_verb(const model::litmus::Post& post) const;
+  /// As `commutes`, of what is no thread's step, in programs of model verbs.
+  [[nodiscard]] bool verbs_commutes(const nic::Footprint& f) const;
   /// Does no other READ or atomic of its queue pair ask for an answer, whose place among the answers could matter?
   [[nodiscard]] bool alone(const nic::Footprint& f) const;
   void count_answered();
@@ -120,8 +139,10 @@ class Machine {
   std::vector<bool> one_atomic_;              // by node: at most one thread has atomics on it
   std::vector<std::vector<int>> used_nodes_;  // by thread: node positions it operates on
   std::vector<int> links_;                    // by queue pair: its link(thread, node position), or kNone
+  Queues queues_;
   Sharing sharing_;
   Loops loops_;
+  bool verbs_ = false;         // of that model
   bool regular_ = false;       // nothing is broken, and no limit delays work requests
   bool shared_pcie_ = false;   // queue pairs share an ordering domain,
   bool late_ = false;          // requests of one queue pair overtake each other

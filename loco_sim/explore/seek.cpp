@@ -7,10 +7,11 @@ void Seeker::run(Configuration& c) {
   length_ = 0;
   machine_.settle(c);
   std::uint32_t at = map_.find(c);
-  for (std::uint64_t steps = 0; !c.system.idle() && steps < kStepsMax; ++steps) {
+  for (std::uint64_t steps = 0; !machine_.over(c) && steps < machine_.steps_max(); ++steps) {
     const bool known = at != StateMap::kUnknown;
     if (!known || map_.state(at).last_visit == runs_) {  // off the map, or in a circle
-      machine_.step(c, stream_.below(c.system.pending_events()));
+      machine_.choices(c, choices_);
+      machine_.step(c, choices_[stream_.below(choices_.size())]);
       machine_.settle(c);
       if (known) at = map_.find(c);
       continue;
@@ -35,11 +36,12 @@ void Seeker::run(Configuration& c) {
 /// Of the choices that are known to lead to something new, else of the open ones, one whose state has had the fewest
 /// visits.
 std::size_t Seeker::pick(const Configuration& c, std::uint32_t state) {
-  const std::size_t pending = c.system.pending_events();
-  std::size_t best = pending;
+  machine_.choices(c, choices_);
+  const std::size_t none = c.system.pending_events();
+  std::size_t best = none;
   constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
   std::uint64_t least = ~std::uint64_t{0};
-  for (std::size_t i = 0; i < pending; ++i) {
+  for (const std::size_t i : choices_) {
     const std::uint32_t number = map_.choice_of(state, c.system.pending_event(i));
     if (number == StateMap::kUnknown) continue;
     const StateMap::Choice& choice = map_.choice(number);
@@ -52,7 +54,7 @@ std::size_t Seeker::pick(const Configuration& c, std::uint32_t state) {
     least = rank;
     best = i;
   }
-  return best != pending ? best : stream_.below(pending);
+  return best != none ? best : choices_[stream_.below(choices_.size())];
 }
 
 void Seeker::push(std::uint32_t state, const Configuration& c) {
@@ -78,6 +80,7 @@ std::size_t Seeker::untried(const Place& place) const {
   const std::size_t pending = system.pending_events();
   if (map_.closed(place.state) || map_.expanded(place.state)) return pending;
   for (std::size_t i = 0; i < pending; ++i) {
+    if (!machine_.enabled(place.configuration, i)) continue;
     const std::uint32_t number = map_.choice_of(place.state, system.pending_event(i));
     if (number == StateMap::kUnknown) continue;
     const StateMap::Choice& choice = map_.choice(number);

@@ -53,6 +53,7 @@ class Seeker {
   StateMap map_;
   std::vector<Place> path_;  // of the run, and of look-ahead on from there; keeps the storage of what it held
   std::size_t length_ = 0;   // of path_, in use
+  std::vector<std::size_t> choices_;
   Configuration next_;
   std::uint64_t left_ = 0;  // choices that look-ahead may still try
   std::uint32_t runs_ = 0;

@@ -36,24 +36,51 @@ bool is_waiting_load(const Program& p, const Thread& t, int pc) {
   return true;
 }
 
+/// Calls f(to, from) for each location that the post writes; `from`: the one that it copies, or kNone.
+template <class F>
+void for_each_write(const Post& post, F f) {
+  switch (post.kind) {
+    case PostKind::receive:
+      return f(post.buffer, kNone);
+    case PostKind::cas:
+    case PostKind::faa:
+      f(post.words.front().remote, kNone);
+      return f(post.words.front().local, kNone);
+    case PostKind::read:
+      return f(post.words.front().local, post.words.front().remote);
+    case PostKind::write:
+    case PostKind::write_imm:
+      for (const Post::Word& w : post.words) f(w.remote, w.local);
+      return;
+    default:
+      return;
+  }
+}
+
 /// Locations that never hold anything but one value: nothing writes them but copies of such locations with this value.
 std::vector<char> constant_locations(const Program& p) {
   std::vector<char> constant(p.locations.size(), 1);
   const auto init = [&](int l) { return at(p.locations, l).init; };
+  const auto written = [&](int l) {
+    const bool news = at(constant, l) != 0;
+    at(constant, l) = 0;
+    return news;
+  };
   for (bool changed = true; changed;) {
     changed = false;
+    for (const Post& post : p.verbs.posts)
+      for_each_write(post, [&](int to, int from) {
+        if (from != kNone && at(constant, from) != 0 && init(from) == init(to)) return;
+        changed = written(to) || changed;
+      });
     for (const Thread& t : p.threads)
       for (const Instruction& i : t.code) {
         const bool copies = i.op == Op::put || i.op == Op::get;
         const bool atomic = is_remote_atomic(i.op);
         if (!copies && !atomic && i.op != Op::write && i.op != Op::cas) continue;
-        if (atomic) {
-          changed = changed || at(constant, i.source) != 0;
-          at(constant, i.source) = 0;
-        }
+        if (atomic) changed = written(i.source) || changed;
         if (copies && at(constant, i.source) != 0 && init(i.source) == init(i.location)) continue;
-        changed = changed || at(constant, i.location) != 0;
-        at(constant, i.location) = 0;
+        changed = written(i.location) || changed;
       }
   }
   return constant;
@@ -126,9 +153,25 @@ void Sharing::collect(const Program& program, int thread, int pc) {
       add(i.source, as(Kind::remote_atomic));
       add(i.location, as(Kind::get_target));
       break;
+    case Op::verbs:
+      add(at(program.verbs.posts, i.object), a);
+      break;
     default:
       break;
   }
+}
+
+/// A receive's buffer is written by whoever sends.
+void Sharing::add(const Post& post, Access a) {
+  const bool atomic = post.kind == PostKind::cas || post.kind == PostKind::faa;
+  const bool reads = atomic || post.kind == PostKind::read;
+  for_each_write(post, [&](int to, int) {
+    a.kind = atomic && to == post.words.front().remote ? Kind::remote_atomic : Kind::put_target;
+    add(to, a);
+  });
+  a.kind = reads ? Kind::get_source : Kind::put_source;
+  for (const Post::Word& w : post.words)
+    if (!atomic) add(reads ? w.remote : w.local, a);
 }
 
 void Sharing::add(int location, const Access& access) {

@@ -60,6 +60,7 @@ class Sharing {
 
   void collect(const model::litmus::Program& program, int thread, int pc);
   void add(int location, const Access& access);
+  void add(const model::litmus::Post& post, Access access);
   /// One store, read by the same thread's loads and later puts only.
   [[nodiscard]] static bool handed_on_in_order(const Location& l);
   [[nodiscard]] static bool only_waited_for(const Location& l);

@@ -18,10 +18,10 @@ std::uint32_t StateMap::find(const Configuration& c) {
   if (states_.size() == kStatesMax) return kUnknown;
   const auto number = static_cast<std::uint32_t>(states_.size());
   index_.emplace(hash, number);
-  const auto pending = static_cast<std::uint32_t>(c.system.pending_events());
   states_.push_back({.first = static_cast<std::uint32_t>(choices_.size())});
-  for (std::uint32_t i = 0; i < pending; ++i) add_choice(number, c.system.pending_event(i));
-  if (pending == 0) {
+  machine_.choices(c, enabled_);
+  for (const std::size_t i : enabled_) add_choice(number, c.system.pending_event(i));
+  if (enabled_.empty()) {
     Ends& ends = machine_.finished(c) ? ends_[machine_.outcome(c)] : stuck_;
     ends.states.push_back(number);
     states_.back().open = ends.shown ? 0 : 1;

@@ -39,6 +39,9 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.hosts = s.hosts;
   config.topology = s.topology;
   config.network = s.network;
+  config.strong = options.strong;
+  if (options.strong && config.profile.nic_atomic_cap == nic::AtomicCap::hca)
+    config.profile.nic_atomic_cap = nic::AtomicCap::global;
   config.nodes = s.nodes;
   config.path_mtu = s.path_mtu;
   config.stops = s.stops;

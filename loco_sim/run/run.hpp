@@ -99,6 +99,9 @@ struct RunOptions {
   /// Write the scenario's capture (capture.path). That a file cannot be written is a std::system_error, before the run
   /// or at its end.
   bool capture = false;
+  /// Each access of a thread is in memory before the next, and nobody comes between the halves of a remote atomic:
+  /// what goes wrong all the same is no matter of ordering (docs/robustness.md).
+  bool strong = false;
 };
 
 /// What a run that begins now may take.

@@ -21,7 +21,8 @@ hosts::Config runtime_config(const ClusterConfig& config) {
           .series_interval = config.series_interval,
           .events_max = config.events_max,
           .budget = config.budget,
-          .stops = config.stops};
+          .stops = config.stops,
+          .strong = config.strong};
 }
 }  // namespace
 

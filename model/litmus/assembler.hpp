@@ -33,6 +33,7 @@ class Assembler {
     i.op = op;
     i.at = from_->at;
     i.text = from_->text;
+    i.origin = origin_;
     auto& code = at(out_.threads, thread_).code;
     code.push_back(std::move(i));
     return code.back();
@@ -90,6 +91,7 @@ class Assembler {
 
   Program out_;
   int thread_ = 0;                     ///< where instructions go
+  int origin_ = kNone;                 ///< the index of from_ in its thread, where that is of interest
   const Instruction* from_ = nullptr;  ///< the one that they implement: its place and text become theirs
 };
 

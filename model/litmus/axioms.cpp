@@ -21,6 +21,13 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
   const Relation ib = (a.ib | (witness.rf & a.rf_ib) | witness.nfo | (rb & a.rb_ib)).closure();
   if (!ib.irreflexive()) return false;
 
+  const Relation hb = happens_before(x, a, witness);
+  return hb.irreflexive() && (hb & a.never_hb).empty();
+}
+
+Relation happens_before(const Skeleton& x, const Axioms& a, const Witness& witness) {
+  const Relation rb = witness.rb(x, a);
+  const Relation ib = (a.ib | (witness.rf & a.rf_ib) | witness.nfo | (rb & a.rb_ib)).closure();
   const Set inst = Set::first(x.n) - a.started;
   Relation so = a.so | (witness.rf & a.rf_so) | witness.nfo | (rb & a.rb_so) | (witness.mo & a.mo) | ib.from(inst);
   witness.rao.for_each([&](int first, int second) {
@@ -41,7 +48,7 @@ bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness) {
         });
     hb = more;
   }
-  return hb.irreflexive() && (hb & a.never_hb).empty();
+  return hb;
 }
 
 std::optional<Model> find_model(std::string_view name) {

@@ -126,6 +126,8 @@ struct Witness {
   [[nodiscard]] Relation rb(const Skeleton& x, const Axioms& a) const;
 };
 
+/// hb of the witness, which is (ppo U so)+ where the rules of coreRMA do not make it grow.
+[[nodiscard]] Relation happens_before(const Skeleton& x, const Axioms& a, const Witness& witness);
 /// The definition, evaluated: is the witness consistent?
 [[nodiscard]] bool consistent(const Skeleton& x, const Axioms& a, const Witness& witness);
 

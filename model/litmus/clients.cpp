@@ -22,6 +22,33 @@ bool meet(const std::vector<int>& a, const std::vector<int>& b) {
 
 }  // namespace
 
+/// Threads on nodes of their own put to, get from and add to the next one's word; d and e tell apart what is waited
+/// for.
+ClientAlphabet rdmawait_clients(int threads) {
+  ClientAlphabet a;
+  a.head = "locations: {";
+  for (int t = 1; t <= threads; ++t) {
+    const std::string n = std::to_string(t);
+    a.head += std::string(t > 1 ? ", " : "") + "x" + n + ": {node: " + n + "}, l" + n + ": {node: " + n + "}";
+  }
+  a.head += "}\n";
+  for (int t = 0; t < threads; ++t) {
+    const std::string own = std::to_string(t + 1), next = std::to_string((t + 1) % threads + 1);
+    a.nodes.push_back(t + 1);
+    a.calls.push_back({{"wait(d)", true, false},
+                       {"R = x" + own, true, true},
+                       {"R = l" + own, true, true},
+                       {"x" + own + " = V", true, false},
+                       {"put(x" + next + ", x" + own + ") as d", true, false},
+                       {"put(x" + next + ", x" + own + ") as e", true, false},
+                       {"get(l" + own + ", x" + next + ") as d", true, false},
+                       {"get(l" + own + ", x" + next + ") as e", true, false},
+                       {"rfaa(l" + own + ", x" + next + ", 1) as d", true, false},
+                       {"rfence(" + next + ")", true, false}});
+  }
+  return a;
+}
+
 /// Each write writes a value of its own. The specification and I_SV move values and never look at them, so where two
 /// writes write the same value the outcomes are those of this client with the two values made one.
 ClientAlphabet sv_clients(int threads) {

@@ -40,6 +40,7 @@ struct ClientAlphabet {
   std::vector<std::vector<int>> renamings;
 };
 
+[[nodiscard]] ClientAlphabet rdmawait_clients(int threads);
 [[nodiscard]] ClientAlphabet sv_clients(int threads);
 [[nodiscard]] ClientAlphabet bal_clients(int threads, bool transitive);
 [[nodiscard]] ClientAlphabet rbl_clients(int threads);

@@ -46,15 +46,16 @@ void read_home(Program& program, Location& location, const Node& declaration) {
   location.node = program.mention(node_number(*node));
 }
 
-/// verbs: how the word's region is registered, and where it is.
+/// How the word's region is registered, and where it is.
 void read_region(const Program& program, Location& location, const Node& declaration) {
-  const auto of_verbs = [&](const char* key) {
+  const auto of_word = [&](const char* key) {
     const Node* n = declaration.find(key);
-    if (n != nullptr && program.model != "verbs") fail(*n, std::string(key) + " in a document of model verbs only");
+    if (n != nullptr && (is_corerma(program.model) || location.kind != LocationKind::word))
+      fail(*n, std::string(key) + " of a word of the LOCO paper's models");
     return n;
   };
-  if (const Node* n = of_verbs("relaxed")) location.relaxed = boolean(*n);
-  const Node* n = of_verbs("memory");
+  if (const Node* n = of_word("relaxed")) location.relaxed = boolean(*n);
+  const Node* n = of_word("memory");
   if (n == nullptr) return;
   const std::string s = scalar(*n, "host or device");
   if (s != "host" && s != "device") fail(*n, "host or device");
@@ -134,8 +135,8 @@ void read_locations(Program& program, const Node& document) {
     l.name = new_identifier(program, entry, "the name of a location");
     check_keys(entry.value, {"node", "init", "shared", "relaxed", "memory"});
     read_home(program, l, entry.value);
-    read_region(program, l, entry.value);
     if (const Node* init = entry.value.find("init")) read_init(program, l, *init);
+    read_region(program, l, entry.value);
     program.locations.push_back(std::move(l));
   }
 }

@@ -212,9 +212,11 @@ class HerdReader {
     std::string op = in_.word();
     for (char& ch : op) ch = static_cast<char>(std::toupper(static_cast<unsigned char>(ch)));
     if (op == "MFENCE") return emit(t, "mfence");
+    if (op == "XCHG") return exchange(t);
+    if (op == "LOCK") return compare_exchange(t);
     if (op != "MOV" && op != "MOVL" && op != "MOVQ") {
       in_.go_to(begin);
-      in_.fail("MOV or MFENCE");
+      in_.fail("MOV, MFENCE, XCHG or LOCK CMPXCHG");
     }
     if (in_.accept("[")) {
       const std::string x = location();
@@ -230,6 +232,41 @@ class HerdReader {
       return emit(t, r + " = " + x);
     }
     emit(t, r + " = " + operand(t));
+  }
+  /// `XCHG [x],EAX`, or the other way round: locked without being told so (Intel SDM 2, XCHG).
+  void exchange(int t) {
+    std::string x, r;
+    const auto side = [&] {
+      if (in_.accept("[")) {
+        x = location();
+        in_.expect("]");
+      } else {
+        r = use(t, in_.identifier("a register or a location in brackets"));
+      }
+    };
+    side();
+    in_.expect(",");
+    side();
+    if (x.empty() || r.empty()) in_.fail("a register and a location");
+    emit(t, r + " = xchg(" + x + ", " + r + ")");
+  }
+  /// `LOCK CMPXCHG [x],EBX`: compares with EAX (RAX with a register of 64 bits), which gets what was there.
+  void compare_exchange(int t) {
+    in_.skip();
+    const std::size_t begin = in_.place();
+    std::string op = in_.word();
+    for (char& ch : op) ch = static_cast<char>(std::toupper(static_cast<unsigned char>(ch)));
+    if (op != "CMPXCHG") {
+      in_.go_to(begin);
+      in_.fail("CMPXCHG");
+    }
+    in_.expect("[");
+    const std::string x = location();
+    in_.expect("]");
+    in_.expect(",");
+    const std::string name = in_.identifier("a register");
+    const std::string value = use(t, name), compared = use(t, name[0] == 'R' || name[0] == 'r' ? "RAX" : "EAX");
+    emit(t, compared + " = cas(" + x + ", " + compared + ", " + value + ")");
   }
   std::string operand(int t) {
     if (in_.accept("$")) return std::to_string(in_.number());

@@ -62,7 +62,8 @@ class Translator : private Assembler {
     const std::vector<int>& counters = at(layout_.counters, i.object);
     const auto counter = [&](int participant) { return &counters[static_cast<std::size_t>(participant * nodes())]; };
     const std::vector<int> participants = nodes_of(b.participants);
-    if (!how_.barrier_without_fence) global_fence(b.transitive ? source_.nodes : participants);
+    const std::vector<int> fenced = b.transitive ? source_.nodes : participants;
+    if (!how_.barrier_without_fence) global_fence(how_.barrier_fences_others ? without_mine(fenced) : fenced);
     const int me =
         static_cast<int>(std::find(b.participants.begin(), b.participants.end(), thread_) - b.participants.begin());
     const int count = read(counter(me)[my_position()]);
@@ -246,6 +247,7 @@ class Translator : private Assembler {
       return tuple_transfer(i);
     Instruction copy = i;
     copy.library = Library::rdmawait;
+    copy.origin = origin_;
     copy.location = word_of(i.location);
     copy.source = word_of(i.source);
     copy.operand = word_of(i.operand);
@@ -254,12 +256,14 @@ class Translator : private Assembler {
   }
   void translate_thread(int t) {
     thread_ = t;
+    origin_ = kNone;
     const auto& code = at(source_.threads, t).code;
     at(out_.threads, t).code.clear();
     std::vector<int> moved;  // where each instruction begins now
     std::vector<int> jumps;  // translated jumps of the source program, whose targets are still old
     for (const Instruction& i : code) {
       moved.push_back(here());
+      ++origin_;
       translate(i);
       if (i.op == Op::jump || i.op == Op::branch_zero) jumps.push_back(here() - 1);
     }

@@ -19,6 +19,7 @@ enum class MixedSize : std::uint8_t {
 
 struct Implementation {
   bool barrier_without_fence = false;  ///< the first bug of App. D: notify without a global fence
+  bool barrier_fences_others = false;  ///< a barrier that does not fence the thread's own node
   bool fence_without_wait = false;     ///< a global fence that does not wait for what it has read
   MixedSize mixed_size = MixedSize::hash;
   int ring_cells = 8;  ///< S of Fig. 14; a message takes two cells (its length and its value)
@@ -27,6 +28,10 @@ struct Implementation {
 /// The program with all calls of sv, bal, rbl and msw replaced by their implementations.
 /// A program that has none comes back unchanged.
 [[nodiscard]] Program implement(const Program& program, const Implementation& how = {});
+
+/// A straight-line program over rdmawait as one over rdmatso: waits are polls (Fig. 24). `polls`: false is a mistake to
+/// find, a wait then does nothing.
+[[nodiscard]] Program waits_by_polls(const Program& program, bool polls = true);
 
 /// The tuple that the cells of a mixed-size variable (hash, elements) hold in an implemented program; kBottom when
 /// they are torn, so that no read of them would succeed.

@@ -42,6 +42,8 @@ class Architect {
       switch (l.kind) {
         case LocationKind::word:
           layout_.words.push_back({add_word(l.name, l.node, l.init, l.fresh)});
+          out_.locations.back().relaxed = l.relaxed;
+          out_.locations.back().device = l.device;
           break;
         case LocationKind::shared:
           layout_.words.push_back(replicate(l.name, l.init, l.fresh));

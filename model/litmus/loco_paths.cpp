@@ -83,6 +83,7 @@ class LocoStatement {
         break;
       case Op::poll:
         fence(Stamp::aWT, i_.node);
+        if (i_.target != kNone) target() = PathWriter::constant(p_, polled());
         break;
       case Op::rfence:
         fence(Stamp::aRF, i_.node);
@@ -98,6 +99,21 @@ class LocoStatement {
     }
   }
 
+  /// The identifier of what the poll at the end of the path takes: the k-th poll of a node, the k-th operation.
+  [[nodiscard]] Value polled() const {
+    const Program& program = writer_.program();
+    std::vector<int> operations;  // their identifiers
+    std::size_t polls = 0;
+    for (const EventInfo& e : p_.events) {
+      const Instruction& i = at(at(program.threads, writer_.thread()).code, e.instruction);
+      const bool remote = i.op == Op::put || i.op == Op::get || is_remote_atomic(i.op);
+      if (i.op == Op::poll && i.node == i_.node) ++polls;
+      if (remote && at(program.locations, i.op == Op::put ? i.location : i.source).node == i_.node)
+        operations.push_back(i.work_id);
+    }
+    return polls <= operations.size() ? program.identifier(operations[polls - 1]) : kNoName;  // else: no execution
+  }
+
   void barrier() {
     const Barrier& b = at(writer_.program().barriers, i_.object);
     const bool every_node = b.transitive || options_.transitive_barriers;
@@ -106,15 +122,16 @@ class LocoStatement {
   }
 
   void cas() {
-    const int expected = writer_.evaluate(p_, i_.expr);
+    const bool compares = i_.expr != kNone;  // else it exchanges
+    const int expected = compares ? writer_.evaluate(p_, i_.expr) : kNone;
     const int desired = writer_.evaluate(p_, i_.expr2);
     writer_.begin_event(p_, s_.pc);
-    fork_failed_cas(expected);
+    if (compares) fork_failed_cas(expected);
     SubEvent both = make(Stamp::aCAS);
     both.writes = true;
     both.value = static_cast<std::int16_t>(desired);
     const int v = PathWriter::add_read(p_, both, writer_.cell(i_.location));
-    p_.conditions.push_back({PathWriter::operation(p_, ExprOp::eq, v, expected), true});
+    if (compares) p_.conditions.push_back({PathWriter::operation(p_, ExprOp::eq, v, expected), true});
     target() = v;
   }
 

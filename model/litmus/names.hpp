@@ -24,7 +24,7 @@ inline int find_location(const Program& p, std::string_view name) { return find_
 inline const std::vector<std::string>& statement_words() {
   static const std::vector<std::string> kWords = {
       "put",   "get",     "wait",  "poll", "rfence", "mfence", "bcast", "gf",   "cas",   "barrier", "submit", "receive",
-      "write", "tryread", "flush", "rga",  "rcas",   "rfaa",   "if",    "else", "while", "break",   "assert", "as"};
+      "write", "tryread", "flush", "rga",  "rcas",   "rfaa",   "xchg",   "if",    "else", "while", "break",   "assert", "as"};
   return kWords;
 }
 
@@ -38,12 +38,16 @@ inline bool is_reserved_word(std::string_view name) {
   return is_statement_word(name) || named_value(name) || name == "nonatomic";
 }
 
-/// The value that is the name of a work request of a program of model `verbs`.
+/// The value that is the name of a work request of a program whose polls tell it.
 inline std::optional<Value> request_named(const Program& p, std::string_view word) {
-  if (p.model == "verbs" && word == "_") return kNoName;
-  for (int i = 0; i < len(p.verbs.names); ++i)
-    if (at(p.verbs.names, i) == word) return kFirstName + i;
-  return std::nullopt;
+  if (p.model != "verbs" && p.model != "rdmatso") return std::nullopt;
+  if (word == "_") return kNoName;
+  const bool number = std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const std::vector<std::string>& names = p.request_names();
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end() || found - names.begin() >= kNamesMax || (number && p.model == "rdmatso"))
+    return std::nullopt;
+  return kFirstName + (found - names.begin());
 }
 
 /// Is there a thread or a location on the node?

@@ -11,6 +11,7 @@ class PathWriter {
       : program_(&program), cells_(&cells), thread_(thread) {}
 
   [[nodiscard]] const Program& program() const { return *program_; }
+  [[nodiscard]] int thread() const { return thread_; }
   [[nodiscard]] int node() const { return at(program_->threads, thread_).node; }
   /// The nodes of threads, sorted, each once.
   [[nodiscard]] std::vector<int> nodes_of(const std::vector<int>& threads) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace loco::model::litmus {
 namespace {
@@ -86,8 +87,8 @@ std::string Program::text(Value v) const {
     return s + "]";
   }
   if (v == kNoName) return "_";
-  if (v >= kFirstName && v < kFirstName + len(verbs.names))
-    return verbs.names[static_cast<std::size_t>(v - kFirstName)];
+  if (v >= kFirstName && v < kFirstName + len(request_names()))
+    return request_names()[static_cast<std::size_t>(v - kFirstName)];
   const auto found = std::ranges::find(kNamedValues, v, &std::pair<std::string_view, Value>::second);
   return std::string(found == kNamedValues.end() ? "undefined" : found->first);
 }
@@ -97,6 +98,15 @@ std::string Program::text(OutcomeView outcome) const {
   for (int i = 0; i < len(observables); ++i)
     s += (i > 0 ? " " : "") + litmus::at(observables, i).name + "=" + text(litmus::at(outcome, i));
   return s;
+}
+
+Value Program::identifier(int work_id) const {
+  if (work_id == kNone || work_id >= kNamesMax) return kNoName;
+  const std::string& word = litmus::at(work_ids, work_id);
+  Value number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error == std::errc() && end == word.data() + word.size() && number <= kValueMax) return number;
+  return kFirstName + work_id;
 }
 
 Value Program::intern(const std::vector<Value>& tuple) {

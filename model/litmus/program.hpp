@@ -100,14 +100,14 @@ enum class Op : std::uint8_t {
   assign,       ///< target = expr
   read,         ///< target = location                       (aCR)
   write,        ///< location = expr                         (aCW)
-  cas,          ///< target = cas(location, expr, expr2)     (aCAS, or aMF and aCR)
+  cas,          ///< target = cas(location, expr, expr2)     (aCAS, or aMF and aCR); without expr: xchg(location, expr2)
   rcas,         ///< rcas(location, source, expr, expr2) as work_id: `source` is the remote one (aNAR, aNRW, aNLW)
   rfaa,         ///< rfaa(location, source, expr) as work_id (the same)
   mfence,       ///< (aMF)
   put,          ///< put(location, source) as work_id: `location` is the remote one  (aNLR, aNRW)
   get,          ///< get(location, source) as work_id: `source` is the remote one    (aNRR, aNLW)
   wait,         ///< wait(work_id)                           (aWT)
-  poll,         ///< poll(node)                              (aWT)
+  poll,         ///< target = poll(node)                     (aWT)
   rfence,       ///< rfence(node)                            (aRF)
   bcast,        ///< bcast(location, nodes) as work_id       (aNLR, aNRW for each node)
   gf,           ///< gf(nodes)                               (aGF for each node)
@@ -149,6 +149,7 @@ struct Instruction {
   int node = kNone;
   int object = kNone;   ///< index into Program::barriers or Program::ringbuffers
   int work_id = kNone;  ///< index into Program::work_ids; kNone: no `as d` was written
+  int origin = kNone;   ///< of an implementation: the instruction of the client's thread that it is part of
   int jump = kNone;
   std::vector<int> nodes;  ///< sorted, no duplicates
   text::Mark at;           ///< of the statement it comes from
@@ -170,8 +171,8 @@ struct Location {
   Value init = 0;      ///< of every copy
   bool fresh = false;  ///< made by the parser for `put(remote, constant)` or `_`; no outcome mentions it
   int tuple_size = 0;
-  bool relaxed = false;  ///< verbs: registered with relaxed ordering
-  bool device = false;   ///< verbs: in a device's memory, an ordering domain of its own
+  bool relaxed = false;  ///< registered with relaxed ordering
+  bool device = false;   ///< in a device's memory, an ordering domain of its own
 };
 
 struct Register {
@@ -263,6 +264,13 @@ struct Program {
   [[nodiscard]] std::string text(Value v) const;
   /// `a=0 b=1`
   [[nodiscard]] std::string text(OutcomeView outcome) const;
+  /// Of work requests: those of `verbs`, else work identifiers.
+  [[nodiscard]] const std::vector<std::string>& request_names() const {
+    return verbs.names.empty() ? work_ids : verbs.names;
+  }
+  /// What a poll of rdmatso tells of an operation: its identifier, which is a value of its own kind unless it is a
+  /// number; kNoName without one.
+  [[nodiscard]] Value identifier(int work_id) const;
   /// The index of the tuple as a value, adding it if it is new.
   Value intern(const std::vector<Value>& tuple);
   /// The node, which is added to `nodes` if it is new.

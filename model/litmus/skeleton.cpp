@@ -99,6 +99,9 @@ void Skeleton::relate(const StampOrder& order) {
   reads = writes = Set{};
   po = Relation(n);
   ppo = Relation(n);
+  weakened = Relation(n);
+  const bool regions = std::any_of(program->locations.begin(), program->locations.end(),
+                                   [](const Location& l) { return l.relaxed || l.device; });
   same_cell = Relation(n);
   for (int i = 0; i < n; ++i) {
     const SubEvent& s = sub(i);
@@ -110,11 +113,37 @@ void Skeleton::relate(const StampOrder& order) {
     for (int j = i + 1; j < n && sub(j).thread == s.thread; ++j) {
       if (sub(j).event == s.event) continue;
       po.add(i, j);
-      if (s.action == Action::none && in_order(order, s, sub(j))) ppo.add(i, j);
+      if (s.action != Action::none || !in_order(order, s, sub(j))) continue;
+      (regions && region_weakens(i, j) ? weakened : ppo).add(i, j);
     }
     if (s.cell == kNone) continue;
     for (int j = 0; j < n; ++j)
       if (sub(j).cell == s.cell) same_cell.add(i, j);
+  }
+}
+
+/// Relaxed ordering, and memories that are ordering domains of their own (docs/verbs-model.md, "Regions"): cells G7,
+/// G8, G9, G12 and I9 of words that are registered so order only how the two start.
+bool Skeleton::region_weakens(int i, int j) const {
+  const SubEvent &a = sub(i), &b = sub(j);
+  const auto of_atomic = [&](const SubEvent& s) { return is_remote_atomic(instruction(s.event).op); };
+  if (a.cell == kNone || b.cell == kNone || a.node != b.node) return false;
+  if (a.stamp == Stamp::aNLW && b.stamp == Stamp::aNLW) return location(j).relaxed || !one_memory(i, j);
+  if (a.stamp != Stamp::aNRW) return false;
+  switch (b.stamp) {
+    case Stamp::aNRW:
+      return (location(j).relaxed && !of_atomic(a) && !of_atomic(b)) || !one_memory(i, j);
+    case Stamp::aNRR:
+    case Stamp::aNAR:
+      return !one_memory(i, j);
+    case Stamp::aNLW: {  // by the word that the get or atomic reads
+      const EventInfo& e = at(events, b.event);
+      for (int k = e.first; k < e.first + e.count; ++k)
+        if (sub(k).stamp == Stamp::aNRR || sub(k).stamp == Stamp::aNAR) return !one_memory(i, k);
+      return false;
+    }
+    default:
+      return false;
   }
 }
 

@@ -146,6 +146,7 @@ struct Skeleton {
   std::array<Set, 5> libraries;      ///< subevents by library, rdmawait .. msw
   Set reads, writes;                 ///< R and W, of all libraries
   Relation po, ppo;                  ///< on subevents
+  Relation weakened;                 ///< pairs that ppo lacks because of their words' regions: they start in order
   Relation same_cell;                ///< pairs that access one cell, identity included
 
   /// Joins the paths; false if they have more than kSubeventsMax subevents, `n` of them.
@@ -160,12 +161,17 @@ struct Skeleton {
     const EventInfo& e = at(events, event);
     return at(at(program->threads, e.thread).code, e.instruction);
   }
+  /// The location that a subevent accesses.
+  [[nodiscard]] const Location& location(int i) const { return at(program->locations, cells->location(sub(i).cell)); }
+  /// Are the words that two subevents access in one memory of their node, the host's or a device's?
+  [[nodiscard]] bool one_memory(int i, int j) const { return location(i).device == location(j).device; }
   /// Subevents of the event with the given stamp.
   [[nodiscard]] Set of_event(int event) const;
 
  private:
   void join_paths();
   void relate(const StampOrder& order);
+  [[nodiscard]] bool region_weakens(int i, int j) const;
 };
 
 }  // namespace loco::model::litmus

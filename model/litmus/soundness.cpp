@@ -6,17 +6,20 @@
 
 #include "model/litmus/clients.hpp"
 #include "model/litmus/litmus.hpp"
+#include "model/litmus/promises.hpp"
 #include "text/words.hpp"
 
 namespace loco::model::litmus {
 namespace {
 
 ClientAlphabet alphabet(const SoundnessOptions& o) {
+  if (o.library == "rdmawait") return rdmawait_clients(o.threads);
   if (o.library == "sv") return sv_clients(o.threads);
   if (o.library == "bal") return bal_clients(o.threads, o.transitive);
   if (o.library == "rbl") return rbl_clients(o.threads);
   if (o.library == "msw") return msw_clients(o.threads, o.implementation.mixed_size != MixedSize::hash);
-  throw std::invalid_argument("expected a library (sv, bal, rbl, msw), found " + text::in_quotes(o.library));
+  throw std::invalid_argument("expected a library (rdmawait, sv, bal, rbl, msw, lock), found " +
+                              text::in_quotes(o.library));
 }
 
 class Soundness {
@@ -41,7 +44,8 @@ class Soundness {
       return;
     }
     // No (more) calls for this thread.
-    if (options_.every_client || !idle_thread(alphabet_, thread, at(client_, thread))) extend(thread + 1, left);
+    if (options_.every_client || options_.promises || !idle_thread(alphabet_, thread, at(client_, thread)))
+      extend(thread + 1, left);
     if (left == 0 || len(at(client_, thread)) == options_.calls) return;
     for (int c = 0; c < len(at(alphabet_.calls, thread)); ++c) {
       at(client_, thread).push_back(c);
@@ -52,7 +56,7 @@ class Soundness {
 
   /// Does the client say anything: a call of the library, and something read?
   [[nodiscard]] bool telling() const {
-    bool library = false, reads = false;
+    bool library = false, reads = options_.promises;
     std::vector<int> barriers;
     for (int t = 0; t < options_.threads; ++t) {
       int count = 0;
@@ -69,7 +73,8 @@ class Soundness {
   }
 
   [[nodiscard]] std::string document() const {
-    std::string s = "name: client\nmodel: loco\n" + alphabet_.head + "threads:\n";
+    std::string s = "name: client\nmodel: " + std::string(options_.library == "rdmawait" ? "rdmawait" : "loco") + "\n" +
+                    alphabet_.head + "threads:\n";
     int registers = 0, values = 0;
     for (int t = 0; t < options_.threads; ++t) {
       std::string code;
@@ -112,9 +117,9 @@ class Soundness {
 
   /// Sorted. Those of the two sides compare: an implemented program has the same observables in the same order, and
   /// the client's tuples before its own.
-  [[nodiscard]] std::vector<Outcome> outcomes(const Program& p) {
+  [[nodiscard]] std::vector<Outcome> outcomes(const Program& p, const std::string& model) {
     Options o;
-    o.model = "loco";
+    o.model = model;
     o.model_options = options_.model_options;
     o.loop_bound = options_.loop_bound;
     o.outcomes_only = true;
@@ -124,18 +129,28 @@ class Soundness {
   }
 
   void compare() {
-    if (!telling() || (!options_.every_client && covered(alphabet_, client_))) return;
+    if (!telling() || (!options_.every_client && !options_.promises && covered(alphabet_, client_))) return;
     const std::string text = document();
     Program client = parse_text(text, "client").front();
     if (alphabet_.tuples && !options_.every_client) expect_tuples(client);
-    const Program implemented = implement(client, options_.implementation);
-    const std::vector<Outcome> allowed = outcomes(client), shown = outcomes(implemented);
+    const bool waits = options_.library == "rdmawait";
+    const Program implemented =
+        waits ? waits_by_polls(client, !options_.wait_without_poll) : implement(client, options_.implementation);
+    const std::vector<Outcome> allowed = outcomes(client, waits ? "rdmawait" : "loco"),
+                               shown = outcomes(implemented, waits ? "rdmatso" : "loco");
     ++result_.clients;
     std::vector<Outcome> forbidden;
     std::set_difference(shown.begin(), shown.end(), allowed.begin(), allowed.end(), std::back_inserter(forbidden));
     for (const Outcome& o : forbidden) result_.outcomes.push_back(implemented.text(o));
     std::sort(result_.outcomes.begin(), result_.outcomes.end());
-    if (!result_.outcomes.empty()) {
+    if (options_.promises && result_.outcomes.empty()) {
+      const PromiseResult kept =
+          check_promises(client, implemented, options_.model_options, options_.loop_bound, options_.executions_max);
+      result_.promise = kept.broken;
+      result_.executions += kept.executions;
+      result_.complete = result_.complete && kept.complete;
+    }
+    if (!result_.outcomes.empty() || !result_.promise.empty()) {
       result_.sound = false;
       result_.counterexample = text;
       stopped_ = true;
@@ -161,6 +176,8 @@ SoundnessResult check_soundness(const SoundnessOptions& options, const Soundness
     return check_lock_soundness(options, progress);
   if (options.threads < 1 || options.calls < 1 || options.threads > 8)
     throw std::invalid_argument("expected 1 to 8 threads and at least 1 call");
+  if (options.promises && options.library != "sv" && options.library != "bal" && options.library != "rbl")
+    throw std::invalid_argument("expected promises of sv, bal or rbl");
   return Soundness(options, progress).run();
 }
 

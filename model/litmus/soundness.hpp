@@ -22,7 +22,7 @@ enum class LockClass : std::uint8_t { weak, node, strong };
 enum class LockBug : std::uint8_t { none, release_before_data, no_fence, get_and_put, home_cas };
 
 struct SoundnessOptions {
-  std::string library;      ///< sv, bal, rbl, msw or lock
+  std::string library;      ///< rdmawait, sv, bal, rbl, msw or lock
   int threads = 2;          ///< at most, one a node (msw: all on one node)
   int calls = 3;            ///< of one thread, at most
   bool transitive = false;  ///< bal: clients use the transitive barrier
@@ -33,7 +33,10 @@ struct SoundnessOptions {
   LockClass lock_class = LockClass::strong;
   int lock_node = 2;  ///< LockClass::node: 2, where the lock's word is, or 4
   LockBug lock_bug = LockBug::none;
-  bool every_client = false;  ///< also those that another one covers (clients.hpp): to test that rule
+  bool promises = false;                  ///< sv, bal, rbl: each promise is kept in every execution, too (promises.hpp)
+  bool wait_without_poll = false;                 ///< rdmawait: a mistake, a wait polls nothing
+  std::uint64_t executions_max = 20'000;  ///< with `promises`, of a client; 0: no limit
+  bool every_client = false;              ///< also those that another one covers (clients.hpp): to test that rule
 };
 
 struct SoundnessResult {
@@ -42,6 +45,8 @@ struct SoundnessResult {
   std::uint64_t clients = 0;          ///< programs compared
   std::string counterexample;         ///< a smallest client with an outcome that the specification lacks, as a document
   std::vector<std::string> outcomes;  ///< those outcomes
+  std::string promise;                ///< or a promise that an execution of it breaks
+  std::uint64_t executions = 0;       ///< that `promises` has looked at
 };
 
 /// Called now and then with the number of clients compared; false stops the search.

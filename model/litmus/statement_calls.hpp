@@ -14,11 +14,11 @@ class CallReader : public StatementReader {
 
   void call(int target) {
     const Token& word = take();
-    const bool returns =
-        word.text == "cas" || word.text == "submit" || word.text == "receive" || word.text == "tryread";
+    const bool returns = word.text == "cas" || word.text == "xchg" || word.text == "submit" || word.text == "receive" ||
+                         word.text == "tryread";
     if (target != kNone && !returns) {
       const bool known = is_statement_word(word.text);
-      fail(word, "cas, submit, receive, tryread or an expression",
+      fail(word, "cas, xchg, submit, receive, tryread or an expression",
            known ? "" : text::suggestion(word.text, statement_words()), known ? ", which returns nothing" : "");
     }
     if (word.text == "mfence") {
@@ -35,8 +35,8 @@ class CallReader : public StatementReader {
       ring_call(word, target);
     else if (word.text == "write" || word.text == "tryread")
       tuple_call(word, target);
-    else if (word.text == "cas" && !core_)
-      cas(target);
+    else if ((word.text == "cas" || word.text == "xchg") && !core_)
+      cas(target, word.text == "cas");
     else if (word.text == "rcas" || word.text == "rfaa")
       remote_atomic(word);
     else
@@ -69,13 +69,15 @@ class CallReader : public StatementReader {
     emit(i);
   }
 
-  void cas(int target) {
+  void cas(int target, bool compares) {
     Instruction i = make(Op::cas);
     const Token& t = peek();
     i.location = local(t, location_argument(LocationKind::word, "a location on the thread's node"));
     expect(",");
-    i.expr = expression();
-    expect(",");
+    if (compares) {
+      i.expr = expression();
+      expect(",");
+    }
     i.expr2 = expression();
     expect(")");
     i.target = target_or_temporary(target);

@@ -56,6 +56,8 @@ class StatementParser : VerbsReader {
     const bool polls = peek(1).is(",") || (peek(1).is("=") && peek(2).is_word("poll"));
     if (context_.model == "verbs" && (is_verb(t) || polls))
       verb();
+    else if (polls && !core_ && peek(1).is("="))
+      poll_statement();
     else if (peek(single ? 2 : 1).is("="))
       assignment();
     else if (is_statement_word(t.text))
@@ -119,6 +121,17 @@ class StatementParser : VerbsReader {
       block(true);
     }
     at(self_.code, j).jump = len(self_.code);
+  }
+  /// `a = poll(2)`: a is the identifier (`as`) of the operation that the poll takes.
+  void poll_statement() {
+    Instruction i = make(Op::poll);
+    i.target = assigned();
+    take();
+    take();
+    expect("(");
+    i.node = node_argument();
+    expect(")");
+    emit(i);
   }
   void while_statement() {
     const text::Mark begin = peek().at;

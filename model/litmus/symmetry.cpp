@@ -146,6 +146,7 @@ class Finder {
 
   bool match(int t, const Instruction& a, const Instruction& b) {
     const bool ring = a.op == Op::submit || a.op == Op::receive;
+    if (a.op == Op::poll && a.target != kNone && &a != &b) return false;  // identifiers are values
     Bijection& registers = at(registers_, t);
     return a.library == b.library && a.atomic == b.atomic && a.jump == b.jump && a.nodes.size() == b.nodes.size() &&
            registers.bind(a.target, b.target) && match_location(a.location, b.location) &&
@@ -159,8 +160,8 @@ class Finder {
     if (a == kNone || b == kNone) return a == b;
     if (locations_[a] == b) return true;
     const Location &x = at(p_.locations, a), &y = at(p_.locations, b);
-    return x.kind == y.kind && x.fresh == y.fresh && x.tuple_size == y.tuple_size && locations_.bind(a, b) &&
-           nodes_.bind(x.node, y.node) && match_value(x.init, y.init);
+    return x.kind == y.kind && x.fresh == y.fresh && x.tuple_size == y.tuple_size && x.relaxed == y.relaxed &&
+           x.device == y.device && locations_.bind(a, b) && nodes_.bind(x.node, y.node) && match_value(x.init, y.init);
   }
 
   bool match_expr(int t, int a, int b) {

@@ -17,7 +17,7 @@ using Enters = Footprint::Enters;
 Footprint of_drain(const State& s, ThreadId id) {
   const Thread& thread = s.threads[id];
   const StoreEntry& entry = thread.oldest_store();
-  if (entry.receive) return {.kind = Kind::internal, .thread = id, .node = thread.node()};
+  if (entry.receive) return {.kind = Kind::internal, .queues = true, .thread = id, .node = thread.node()};
   if (entry.doorbell) {
     return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node()};
   }
@@ -27,7 +27,7 @@ Footprint of_drain(const State& s, ThreadId id) {
 Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t part) {
   const PostedDomain& d = engine.domains[domain];
   const PostedWrite& write = d.write(number);
-  if (write.is_cqe) return {.kind = Kind::internal, .node = d.node()};
+  if (write.is_cqe) return {.kind = Kind::internal, .queues = true, .node = d.node()};
   const Part next =
       part == 0 ? Part{write.committed,
                        write_step(engine, d.node(), write.address + write.committed, write.length - write.committed)}
@@ -78,8 +78,10 @@ void answer(Footprint& f, const Requester& rq, std::uint32_t number) {
   f.requests_waiting = rq.first_unstarted() != nullptr;
 }
 
-Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) {
+Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& packet, bool on_link) {
   Footprint f{.enters = Enters::eager, .on_link = on_link, .qp = packet.destination_qp, .node = packet.destination};
+  f.queues = packet.immediate || packet.opcode == fabric::Opcode::send;
+  f.unready = f.queues && needs_receive(packet) && !s.responders[packet.destination_qp].can_receive(engine);
   switch (packet.opcode) {
     case fabric::Opcode::write:
       f.kind = Kind::request;
@@ -107,8 +109,8 @@ Footprint of_packet(const State& s, const fabric::Packet& packet, bool on_link) 
   return f;
 }
 
-Footprint of_stray(const State& s, const fabric::Packet& packet) {
-  Footprint f = of_packet(s, packet, false);
+Footprint of_stray(const State& s, const Engine& engine, const fabric::Packet& packet) {
+  Footprint f = of_packet(s, engine, packet, false);
   f.loose = true;
   return f;
 }
@@ -121,11 +123,11 @@ Footprint of_event(State& s, std::size_t i) {
   const auto part = static_cast<std::uint32_t>(e.b);
   switch (e.what) {
     case fabric::kEventLane:
-      return of_packet(s, s.network->lane_packet(e.where, 0), true);
+      return of_packet(s, engine, s.network->lane_packet(e.where, 0), true);
     case kEventArrival:
-      return of_packet(s, s.stalled[s.contexts[e.where].stalled_first()].packet, false);
+      return of_packet(s, engine, s.stalled[s.contexts[e.where].stalled_first()].packet, false);
     case kEventStrayRequest:
-      return of_stray(s, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
+      return of_stray(s, engine, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
     case kEventThreadStep:
       return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node()};
     case kEventDrain:
@@ -142,9 +144,10 @@ Footprint of_event(State& s, std::size_t i) {
       return {.enters = Enters::eager};
     case kEventTransmit:
     case kEventRespond:
+      return {.enters = Enters::link};
     case kEventTimeout:
     case kEventRnrTimer:
-      return {.enters = Enters::link};
+      return {.enters = Enters::link, .queues = true};
     case kEventAtomic:
       return {.kind = Kind::atomic, .node = e.where};
     case kEventAtomicDone:

@@ -32,6 +32,9 @@ struct Footprint {
   bool on_link = false;  ///< the head of a lane of the network arrives
   bool loose = false;    ///< a request is taken that others of its queue pair may overtake
   bool placed = false;   ///< of memory_write: what a request wrote, at its target
+  bool queues = false;   ///< something enters or leaves a receive or completion queue, which queue pairs can share, or
+                         ///< a message may come that finds no receive
+  bool unready = false;  ///< a message comes for which there is no receive now
   ThreadId thread = 0;
   QpId qp = 0;
   NodeId node = 0;

@@ -10,7 +10,7 @@ PostedWrite* PostedDomain::forget_done() {
     writes_.pop_front();
     ++first_;
   }
-  return writes_.empty() || writes_.front().has_event ? nullptr : &writes_.front();
+  return waiting_head();
 }
 
 void PostedDomain::drop_cqes(QpId qp) {
@@ -31,7 +31,7 @@ void PostedDomain::hash(Hasher& h, const Payloads& payloads) const {
   for (std::size_t i = 0; i < writes_.size(); ++i) {
     const PostedWrite& w = writes_[i];
     h.add_all(w.is_cqe, w.has_event, w.done, w.ends_atomic, w.relaxed, w.length, w.committed, w.cq, w.address, w.value,
-              w.message);
+              w.message, w.behind);
     add_payload(h, payloads, w.done ? fabric::kNoBuffer : w.buffer, w.offset, w.length);
     add_cqe(h, w.cqe);
   }
@@ -47,7 +47,7 @@ void PostedDomain::check(std::uint32_t domain, sim::SimTime now) const {
     check.holds(w.committed <= w.length, "no more is in memory than was posted");
     check.holds(!w.done || w.is_cqe || w.committed == w.length, "what is done is in memory");
     check.holds(!w.done || !w.has_event, "what is done has no event");
-    check.holds(i != 0 || w.done || w.has_event, "the oldest write has an event");
+    check.holds(i != 0 || w.done || w.has_event || w.behind != 0, "the oldest write has an event");
     check.holds(!w.ends_atomic || !w.is_cqe, "what ends an atomic is its new value");
   }
   for (std::size_t i = 0; i < held_.size(); ++i) {

@@ -25,6 +25,7 @@ struct PostedWrite : MemoryWrite {
   bool relaxed = false;    // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
   std::uint32_t committed = 0;  // bytes
+  std::uint64_t behind = 0;     // of a CQE: writes of the device's path with smaller numbers are in memory before it
   std::uint32_t besides = 0;    // what it takes of the receive buffer until its last byte is in memory
   SubeventId subevent = 0;      // of its first word
   CqId cq = 0;                  // kNone: nobody waits for its CQE any more
@@ -55,6 +56,13 @@ class PostedDomain {
   }
   [[nodiscard]] std::uint32_t first_gpu_path() const { return first_gpu_path_; }
   [[nodiscard]] std::uint32_t gpu_paths() const { return gpu_paths_; }
+  /// Of a domain that is a device's path: the domain of its stream.
+  [[nodiscard]] std::uint32_t host_path() const { return host_path_; }
+  void set_host_path(std::uint32_t domain) { host_path_ = domain; }
+  /// The oldest write, if it has no event yet.
+  [[nodiscard]] PostedWrite* waiting_head() {
+    return writes_.empty() || writes_.front().has_event ? nullptr : &writes_.front();
+  }
   /// Of the next write; all that were posted have smaller numbers.
   [[nodiscard]] std::uint64_t issued() const { return first_ + writes_.size(); }
   /// All writes with smaller numbers are in memory.
@@ -65,6 +73,12 @@ class PostedDomain {
   [[nodiscard]] bool holds_data(Stamp stamp) const {
     for (std::size_t i = 0; i < writes_.size(); ++i)
       if (!writes_[i].is_cqe && !writes_[i].done && writes_[i].stamp == stamp) return true;
+    return false;
+  }
+  /// Is the new value of an atomic on its way?
+  [[nodiscard]] bool holds_atomic() const {
+    for (std::size_t i = 0; i < writes_.size(); ++i)
+      if (writes_[i].ends_atomic && !writes_[i].done) return true;
     return false;
   }
   /// Is a CQE of that queue pair on its way?
@@ -103,6 +117,7 @@ class PostedDomain {
   std::uint32_t device_path_ = kNone;
   std::uint32_t first_gpu_path_ = kNone;
   std::uint32_t gpu_paths_ = 0;
+  std::uint32_t host_path_ = kNone;
   std::uint64_t first_ = 0;  // number of writes_[0]
   sim::Ring<PostedWrite> writes_{};
   sim::Ring<HeldRead> held_{};

@@ -92,8 +92,16 @@ void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, 
   }
 }
 
+/// Is data in front of a CQE on the device's path still on its way? A completion covers what came before it in either
+/// memory (rdma-core, ibv_reg_mr(3)).
+bool covers_more(const Engine& engine, std::uint32_t domain, const PostedWrite& write) {
+  if (write.behind == 0 || engine.fault(Fault::completion_before_data)) return false;
+  return engine.domains[engine.domains[domain].device_path()].committed() < write.behind;
+}
+
 /// The next TLP of a write that nothing is in front of.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
+  if (covers_more(engine, domain, write)) return;
   const NodeId node = engine.domains[domain].node();
   write.has_event = true;
   if (in_parts(engine, node, write)) return schedule_parts(engine, domain, number, write);
@@ -267,7 +275,9 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   const RegionKind kind = region == nullptr ? RegionKind{} : region->kind;
   write.device = kind.device;
   write.gpu = kind.gpu;
-  write.relaxed = kind.relaxed_ordering && !write.probe;
+  const std::uint32_t path = engine.domains[domain].path(domain, kind);
+  // Regions say nothing of atomics (rdma-core, ibv_reg_mr(3)): their writes pass nothing, and nothing passes them.
+  write.relaxed = kind.relaxed_ordering && !write.probe && !write.ends_atomic && !engine.domains[path].holds_atomic();
   if (write.device) {
     write.ready = engine.now() + delay + p.nic_device_access;
   } else {
@@ -285,7 +295,6 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   }
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
-  const std::uint32_t path = engine.domains[domain].path(domain, kind);
   return write.relaxed ? enqueue_relaxed(engine, path, write) : enqueue(engine, path, write);
 }
 
@@ -301,6 +310,8 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
   write.ready = sent + delay + way;
   write.way = way;
   write.cqe = cqe;
+  if (const std::uint32_t device = engine.domains[domain].device_path(); device != kNone)
+    write.behind = engine.domains[device].issued();
   enqueue(engine, domain, write);
 }
 
@@ -325,6 +336,9 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uin
     if (write.ends_atomic) announce(engine, AtomicLanded{d.node(), write.address});
   }
   schedule_next(engine, domain);
+  if (const std::uint32_t host = d.host_path(); host != kNone)
+    if (PostedWrite* const cqe = engine.domains[host].waiting_head(); cqe != nullptr)
+      schedule_commit(engine, host, engine.domains[host].committed(), *cqe);
   for (HeldRead read; d.pop_free(read);) read_may_execute(engine, d.node(), read);
 }
 

@@ -137,6 +137,8 @@ class Responder {
   [[nodiscard]] bool has_answers_to_send() const {
     return !responses_.empty() || blocked_ || !disorder_->waiting.empty() || disorder_->strays.in_use() != 0;
   }
+  /// Is there a receive for a message?
+  [[nodiscard]] bool can_receive(const Engine& engine) const;
   /// A request that kEventStrayRequest will take.
   [[nodiscard]] const fabric::Packet& stray(std::uint32_t slot) const { return disorder_->strays[slot]; }
 
@@ -226,7 +228,6 @@ class Responder {
   Status place_send(Engine& engine, QpId id, const fabric::Packet& packet, Cqe like, std::uint32_t header = 0);
 
   // receives.cpp
-  [[nodiscard]] bool can_receive(const Engine& engine) const;
   void take_receive(Engine& engine);
   void choose_queue(const Engine& engine, NodeId node, const fabric::Packet& packet);
   void tell_of_message(const Engine& engine, QpId id, const fabric::Packet& packet, bool found) const;

@@ -1,4 +1,6 @@
 // rdmawait-consistency: LOCO paper, Appendix G.2 and Definition G.2. Hold the page beside it.
+#include <algorithm>
+
 #include "model/litmus/models/rdma.hpp"
 
 namespace loco::model::litmus {
@@ -15,6 +17,18 @@ Relation waited_for(const Skeleton& x, const Set& events, Stamp write) {
     if (wait.op == Op::wait && operation.work_id == wait.work_id) pf.add(w, t);
   });
   return pf;
+}
+
+/// A read of device memory flushes no writes to host memory, nor the other way round.
+Relation in_one_memory(const Skeleton& x, const Relation& pairs) {
+  if (std::none_of(x.program->locations.begin(), x.program->locations.end(),
+                   [](const Location& l) { return l.device; }))
+    return pairs;
+  Relation result(x.n);
+  pairs.for_each([&](int i, int j) {
+    if (x.one_memory(i, j)) result.add(i, j);
+  });
+  return result;
 }
 
 /// Remote atomics: within one, the read comes before the writes that it feeds (iso); of those of a node one after the
@@ -58,8 +72,9 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
 
   // iso: a failing CAS fences before it reads; puts and gets read before they write.
   const Relation iso = same_event.from(aMF).to(aCR) | same_event.from(aNRR).to(aNLW) | same_event.from(aNLR).to(aNRW);
-  // ippo: ppo, and the order of starting of cells B1, B5, G10, I10.
-  const Relation ippo = ppo | po.from(aCW).to(aCR | aWT) | (po.from(aNRW | aNLW).to(aRF) & same_node);
+  // ippo: ppo, and the order of starting of cells B1, B5, G10, I10, and of what regions weaken.
+  const Relation ippo = ppo | x.weakened.from(events).to(events) | po.from(aCW).to(aCR | aWT) |
+                        (po.from(aNRW | aNLW).to(aRF) & same_node);
 
   const Relation locations = x.same_cell.from(events).to(events);
   const Relation rf = locations.from(x.writes).to(x.reads);
@@ -76,7 +91,7 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
   a.rf_so |= rf - rfi;
   a.rb_so |= rb;
   a.mo |= locations.from(x.writes).to(x.writes);
-  a.nfo |= same_node & (cross(aNLR, aNLW, x.n) | cross(aNRR, aNRW, x.n));
+  a.nfo |= in_one_memory(x, same_node & (cross(aNLR, aNLW, x.n) | cross(aNRR, aNRW, x.n)));
   a.rf |= rf;
   const Set aNAR = stamp(Stamp::aNAR);
   a.started |= (aCW | aNLW | aNRW) - aNAR;  // Inst is the rest

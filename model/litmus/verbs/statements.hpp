@@ -50,13 +50,15 @@ class VerbsReader : public CallReader {
     emit(i);
   }
 
- private:
+  /// The register that a poll assigns to.
   int assigned() {
     const Token& t = take();
     const int r = t.kind == TokenKind::identifier ? find_register(t.text) : kNone;
     if (r == kNone) fail(t, "a register");
     return r;
   }
+
+ private:
   Verbs& verbs() { return program_.verbs; }
 
   void poll(Post& p) {

@@ -139,6 +139,30 @@ TEST_CASE("remote atomics: explored is exact on many more random programs", "[.l
   }
 }
 
+TEST_CASE("words in relaxed and device regions: explored is within the model, and exact on most programs") {
+  std::size_t exact = 0, programs = 0;
+  for (std::uint64_t seed = 1; seed <= 120 / loco::test::kShare; ++seed) {
+    std::string document = model::litmus::test::random_document(seed, {.model = "rdmatso", .total_max = 6});
+    std::uint64_t bits = seed * 0x9E3779B97F4A7C15ULL >> 32U;
+    for (std::size_t at = document.find("{node: "); at < document.find("threads:");
+         at = document.find("{node: ", at + 1)) {
+      if ((bits & 1U) != 0) document.insert(at + 1, "relaxed: true, ");
+      if ((bits & 6U) == 6U) document.insert(at + 1, "memory: device, ");
+      bits >>= 3U;
+    }
+    INFO("seed " << seed << "\n" << document);
+    const Program program = model::litmus::parse_text(document, "random").front();
+    const explore::ExploreResult explored = explore::explore(explore::Machine(program, nic::HardwareProfile{}));
+    REQUIRE(explored.complete);
+    const std::vector<Outcome> allowed = declarative(program, "rdmatso");
+    CHECK(includes(allowed, explored.outcomes));
+    ++programs;
+    exact += explored.outcomes == allowed ? 1U : 0U;
+  }
+  INFO(exact << " of " << programs);
+  CHECK(exact * 100 >= programs * 90);
+}
+
 TEST_CASE("reduction loses no outcome") {
   for (const char* model : {"rdmatso", "rdmawait"}) {
     for (std::uint64_t seed = 1; seed <= 100 / loco::test::kShare; ++seed) {

@@ -179,6 +179,11 @@ void eight_by_four(std::uint64_t operations, std::uint64_t seeds) {
 
 }  // namespace
 
+TEST_CASE("a small store under 3,000 weak schedules: judged by its atomics, too, consistent", "[.long]") {
+  linearisable(3, Mix{.threads = 1, .operations = 5}, 1500);
+  linearisable(2, Mix{.operations = 4, .window = 2}, 1500);
+}
+
 TEST_CASE("5,000 operations of 32 threads are linearisable, under 200 schedules", "[.long]") {
   eight_by_four(156, 200);
 }

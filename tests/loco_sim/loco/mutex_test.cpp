@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loco_sim/loco/atomic_var.hpp"
 #include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/manager.hpp"
@@ -215,6 +216,36 @@ TEST_CASE("a counter under a mutex is exact, under 10,000 schedules", "[.long]")
   on_many_schedules(2, Counting{}, 4000);
   on_many_schedules(4, Counting{.rounds = 2}, 2000);
   on_many_schedules(2, Counting{.rounds = 2, .threads = 3}, 4000);
+}
+
+namespace {
+/// All that an atomic variable does, on one whose home is node 0.
+void atomics(loco::Transport& node) {
+  loco::manager mgr(node);
+  loco::atomic_var<std::uint64_t> sum(mgr, "sum"), turn(mgr, "turn"), last(mgr, "last");
+  loco::barrier bar(mgr, "bar");
+  mgr.wait_for_ready();
+  constexpr std::uint64_t kRounds = 2;
+  for (std::uint64_t i = 0; i < kRounds; ++i) {
+    sum.fetch_add(node.my_node() + 1);
+    std::uint64_t seen = turn.load();
+    while (!turn.compare_exchange(seen, seen + 1)) {
+    }
+    last.store(seen);
+  }
+  bar.waiting();
+  const std::uint64_t nodes = node.num_nodes();
+  require(sum.load() == kRounds * nodes * (nodes + 1) / 2, "no addition is lost");
+  require(turn.load() == kRounds * nodes, "each exchange counts once");
+  require(last.load() < kRounds * nodes, "what was exchanged is one of these");
+}
+}  // namespace
+
+TEST_CASE("atomic variables under 20 weak schedules") { on_many_schedules(3, atomics, 20); }
+
+TEST_CASE("atomic variables under 3,000 weak schedules", "[.long]") {
+  on_many_schedules(2, atomics, 1000);
+  on_many_schedules(3, atomics, 2000);
 }
 
 TEST_CASE("without the fence before the release an increment gets lost") {

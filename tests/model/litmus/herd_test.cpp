@@ -134,6 +134,24 @@ TEST_CASE("herd's C: plain accesses, the kernel's macros, C11's atomics", "[herd
   CHECK(possible(message("int r0 = *x; int r1 = r0 + 1; *y = r1;", "int r0 = *y;", "~(1:r0=0) \\/ 1:r0=2")));
 }
 
+TEST_CASE("herd: XCHG and LOCK CMPXCHG are one step, and fences", "[herd]") {
+  const auto sb = [](const std::string& first, const std::string& second) {
+    return "X86 SB\n{ 0:EAX=1; 1:EAX=1; x=0; y=0; }\n P0 | P1 ;\n " + first + " | " + second +
+           " ;\n MOV EBX,[y] | MOV EBX,[x] ;\nexists (0:EBX=0 /\\ 1:EBX=0)\n";
+  };
+  CHECK(possible(sb("MOV [x],EAX", "MOV [y],EAX")));
+  CHECK_FALSE(possible(sb("XCHG [x],EAX", "XCHG EAX,[y]")));
+  CHECK(possible(sb("XCHG [x],EAX", "MOV [y],EAX")));
+  const auto swap = [](const std::string& op, const std::string& condition) {
+    return "X86 swap\n{ 0:EAX=0; 1:EAX=0; 0:EBX=1; 1:EBX=2; x=0; }\n P0 | P1 ;\n " + op + " | " + op + " ;\n" +
+           condition + "\n";
+  };
+  CHECK_FALSE(possible(swap("LOCK CMPXCHG [x],EBX", "exists (0:EAX=0 /\\ 1:EAX=0)")));
+  CHECK(possible(swap("LOCK CMPXCHG [x],EBX", "exists (0:EAX=2 /\\ 1:EAX=0 /\\ x=2)")));
+  CHECK_FALSE(possible(swap("XCHG [x],EBX", "exists (0:EBX=0 /\\ 1:EBX=0)")));
+  CHECK(possible(swap("XCHG [x],EBX", "exists (0:EBX=2 /\\ 1:EBX=0 /\\ x=1)")));
+}
+
 TEST_CASE("what is no file of herd's is refused where it stands", "[herd]") {
   const auto refused = [](const std::string& text) {
     try {
@@ -146,7 +164,7 @@ TEST_CASE("what is no file of herd's is refused where it stands", "[herd]") {
   CHECK_THAT(refused("PPC MP\n{}\n"),
              loco::test::contains_text("t.litmus:1:1: expected a test of X86, X86_64 or C, found \"PPC\""));
   CHECK_THAT(refused("X86 T\n{ }\n P0 ;\n LEA EAX,[x] ;\nexists (x=0)"),
-             loco::test::contains_text("t.litmus:4:2: expected MOV or MFENCE, found \"LEA\""));
+             loco::test::contains_text("t.litmus:4:2: expected MOV, MFENCE, XCHG or LOCK CMPXCHG, found \"LEA\""));
   CHECK_THAT(refused("X86 T\n{ }\n P0 ;\n MFENCE ;\nexists (3:EAX=0)"),
              loco::test::contains_text("t.litmus:5:9: expected one of the 1 threads, from 0"));
   CHECK_THAT(refused("X86 T\n{ }\n P0 ;\n MFENCE ;\nexists (0:EAX=0"),

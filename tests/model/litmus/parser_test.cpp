@@ -101,7 +101,7 @@ TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
   CHECK(error(with_code("x = 99999999999999999999")) ==
         "f:6:11: expected a decimal integer of at most 2^61, found \"99999999999999999999\"");
   CHECK(error(with_code("a = put(z, 1)")) ==
-        "f:6:11: expected cas, submit, receive, tryread or an expression, found \"put\", which returns nothing");
+        "f:6:11: expected cas, xchg, submit, receive, tryread or an expression, found \"put\", which returns nothing");
   CHECK(error(with_code("poll(1)")) == "f:6:7: expected a statement of model loco, found \"poll(1)\"");
   CHECK(error("locations: {x: {nod: 1}}\nthreads: []\n") ==
         "f:1:17: expected one of the keys node, init, shared, relaxed, memory, found \"nod\"; did you mean \"node\"?");

@@ -8,6 +8,7 @@
 #include "model/litmus/variants.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
+#include "tests/model/litmus/random_program.hpp"
 #include "text/file.hpp"
 
 using namespace loco::model::litmus;
@@ -79,4 +80,27 @@ TEST_CASE("verbs: programs without named queue pairs are rdmatso's", "[verbs]") 
     INFO(tso[i].name);
     CHECK(enumerate(verbs[i]).outcomes == enumerate(tso[i]).outcomes);
   }
+}
+
+TEST_CASE("verbs: regions mean the same in rdmatso", "[verbs]") {
+  std::size_t changed = 0;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const test::RandomShape shape{.model = "rdmatso", .total_max = 7, .atomics = seed % 2 == 0};
+    const std::string plain = test::random_document(seed, shape);
+    std::string regions = plain;
+    std::uint64_t bits = seed * 0x9E3779B97F4A7C15ULL >> 32U;
+    for (std::size_t at = regions.find("{node: "); at < regions.find("threads:");
+         at = regions.find("{node: ", at + 1)) {
+      if ((bits & 1U) != 0) regions.insert(at + 1, "relaxed: true, ");
+      if ((bits & 6U) == 6U) regions.insert(at + 1, "memory: device, ");
+      bits >>= 3U;
+    }
+    std::string as_verbs = regions;
+    as_verbs.replace(as_verbs.find("rdmatso"), 7, "verbs");
+    INFO(regions);
+    const auto outcomes = enumerate(parse_text(regions, "random").front()).outcomes;
+    CHECK(enumerate(parse_text(as_verbs, "random").front()).outcomes == outcomes);
+    changed += outcomes == enumerate(parse_text(plain, "random").front()).outcomes ? 0U : 1U;
+  }
+  CHECK(changed >= 3);
 }

@@ -1,0 +1,106 @@
+// Statements of model verbs on a simulated core (docs/verbs-model.md).
+#include <algorithm>
+
+#include "loco_sim/explore/interpreter.hpp"
+
+namespace loco::explore {
+
+using namespace model::litmus;
+
+bool Interpreter::verb(const Post& post, int index) {
+  if (post.kind == PostKind::poll) return poll_queue(post);
+  if (post.kind == PostKind::fence) {
+    state_->fences |= 1U << static_cast<unsigned>(post.queue_pair);
+    return true;
+  }
+  if (cpu_->store_buffer_full()) {
+    cpu_->resume_when_room();
+    return false;
+  }
+  if (post.kind != PostKind::receive) return post_request(post, index);
+  const Machine::Place& buffer = machine_.place(post.buffer);
+  const nic::RecvWqe wqe{
+      .wr_id = static_cast<std::uint64_t>(index), .address = buffer.address, .length = 8, .lkey = buffer.key};
+  if (machine_.queues_.post_receive(*cpu_, post.receive_queue, wqe) == nic::PostResult::ok) return true;
+  cpu_->pause({});  // full: the program has no way to make room
+  return false;
+}
+
+bool Interpreter::post_request(const Post& post, int index) {
+  const nic::Wqe wqe = request_of(post, index);
+  switch (cpu_->post_send(machine_.queues_.queue_pair(post.queue_pair), {&wqe, 1})) {
+    case nic::PostResult::ok:
+      state_->fences &= ~(1U << static_cast<unsigned>(post.queue_pair));
+      return true;
+    case nic::PostResult::queue_full:
+      cpu_->pause({});  // until somebody has polled
+      return false;
+    default:
+      throw std::logic_error("a work request of a litmus test is refused");
+  }
+}
+
+/// Completions name the post; immediate data, which has 32 bits, does, too: the number is looked up.
+nic::Wqe Interpreter::request_of(const Post& post, int index) const {
+  nic::Wqe wqe{.wr_id = static_cast<std::uint64_t>(index),
+               .signaled = post.signaled,
+               .fence = post.fence || (state_->fences & 1U << static_cast<unsigned>(post.queue_pair)) != 0,
+               .inline_data = post.is_inline,
+               .with_imm = post.kind == PostKind::write_imm || post.kind == PostKind::send_imm,
+               .length = static_cast<std::uint32_t>(8 * post.words.size()),
+               .imm = static_cast<std::uint32_t>(index)};
+  const auto first = [&](int Post::Word::*side) {
+    int found = kNone;
+    for (const Post::Word& w : post.words)
+      if (w.*side != kNone && (found == kNone || machine_.place(w.*side).address < machine_.place(found).address))
+        found = w.*side;
+    return found;
+  };
+  if (const int local = first(&Post::Word::local); local != kNone) {
+    wqe.local = machine_.place(local).address;
+    wqe.lkey = machine_.place(local).key;
+  }
+  if (const int remote = first(&Post::Word::remote); remote != kNone) {
+    wqe.remote = machine_.place(remote).address;
+    wqe.rkey = machine_.place(remote).key;
+  }
+  const auto operand = [this](int expr) { return expr == kNone ? 0 : static_cast<std::uint64_t>(evaluate(expr)); };
+  wqe.compare_add = operand(post.operand);
+  wqe.swap = operand(post.operand2);
+  switch (post.kind) {
+    case PostKind::write:
+    case PostKind::write_imm:
+      wqe.opcode = nic::Opcode::rdma_write;
+      break;
+    case PostKind::send:
+    case PostKind::send_imm:
+      wqe.opcode = nic::Opcode::send;
+      break;
+    case PostKind::read:
+      wqe.opcode = nic::Opcode::rdma_read;
+      break;
+    case PostKind::cas:
+      wqe.opcode = nic::Opcode::compare_swap;
+      break;
+    default:
+      wqe.opcode = nic::Opcode::fetch_add;
+  }
+  return wqe;
+}
+
+bool Interpreter::poll_queue(const Post& post) {
+  nic::Cqe cqe;
+  if (cpu_->poll_cq(machine_.queues_.completion_queue(post.completion_queue), {&cqe, 1}) == 0) {
+    cpu_->pause({});
+    return false;
+  }
+  if (cqe.status != nic::Status::success) throw std::logic_error("an operation of a litmus test has failed");
+  const auto& posts = machine_.program_.verbs.posts;
+  const int name = posts[cqe.wr_id].name;
+  set(post.target, name == kNone ? kNoName : kFirstName + name);
+  set(post.target2, cqe.with_imm ? posts[cqe.imm].immediate : 0);
+  cpu_->forget_watched();
+  return true;
+}
+
+}  // namespace loco::explore

@@ -1,0 +1,159 @@
+#include "loco_sim/explore/queues.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <stdexcept>
+
+namespace loco::explore {
+
+using namespace model::litmus;
+
+namespace {
+
+constexpr std::uint32_t kSends = 64;       // that a queue pair holds
+constexpr std::uint32_t kReceives = 64;    // that a receive queue holds
+constexpr std::uint32_t kEntries = 1024;   // of a completion queue: no test comes near
+constexpr std::size_t kWordsPermuted = 6;  // longer messages are laid out as they are written
+
+/// Which word is behind which: found message by message, in each order of a message's words.
+class Layout {
+ public:
+  explicit Layout(const Program& program)
+      : behind_(program.locations.size(), kNone), before_(program.locations.size(), kNone) {
+    for (const Post& p : program.verbs.posts)
+      if (p.words.size() > 1) messages_.push_back(&p);
+  }
+
+  bool find(std::size_t message = 0) {
+    if (message == messages_.size()) return true;
+    std::vector<Post::Word> words = messages_[message]->words;
+    const auto less = [](const Post::Word& a, const Post::Word& b) { return a.remote < b.remote; };
+    const bool permute = words.size() <= kWordsPermuted;
+    if (permute) std::ranges::sort(words, less);
+    do {
+      const auto behind = behind_, before = before_;
+      if (join(words) && find(message + 1)) return true;
+      behind_ = behind;
+      before_ = before;
+    } while (permute && std::ranges::next_permutation(words, less).found);
+    return false;
+  }
+
+  [[nodiscard]] std::vector<std::vector<int>> runs() const {
+    std::vector<std::vector<int>> all;
+    for (int l = 0; l < len(behind_); ++l) {
+      if (at(before_, l) != kNone) continue;
+      std::vector<int>& run = all.emplace_back();
+      for (int w = l; w != kNone; w = at(behind_, w)) run.push_back(w);
+    }
+    return all;
+  }
+
+ private:
+  bool join(const std::vector<Post::Word>& words) {
+    for (std::size_t k = 1; k < words.size(); ++k)
+      if (!join(words[k - 1].remote, words[k].remote) || !join(words[k - 1].local, words[k].local)) return false;
+    return true;
+  }
+  bool join(int first, int second) {
+    if (at(behind_, first) == second) return true;
+    if (at(behind_, first) != kNone || at(before_, second) != kNone) return false;
+    for (int l = second; l != kNone; l = at(behind_, l))
+      if (l == first) return false;
+    at(behind_, first) = second;
+    at(before_, second) = first;
+    return true;
+  }
+
+  std::vector<const Post*> messages_;
+  std::vector<int> behind_, before_;  // by location
+};
+
+}  // namespace
+
+SideBySide side_by_side(const Program& program) {
+  SideBySide result;
+  Layout layout(program);
+  if (!layout.find()) {
+    result.refused = "the words of its messages cannot lie side by side at both ends, all at once";
+    return result;
+  }
+  result.runs = layout.runs();
+  for (const std::vector<int>& run : result.runs)
+    for (const int l : run) {
+      const Location& first = at(program.locations, run.front());
+      const Location& other = at(program.locations, l);
+      if (first.relaxed == other.relaxed && first.device == other.device) continue;
+      result.refused =
+          fmt::format("the words {} and {} of one message are of regions of two kinds", first.name, other.name);
+    }
+  return result;
+}
+
+bool is_atomic(const Program& program, const Instruction& i) {
+  if (i.op != Op::verbs) return is_remote_atomic(i.op);
+  const PostKind kind = at(program.verbs.posts, i.object).kind;
+  return kind == PostKind::cas || kind == PostKind::faa;
+}
+
+bool fences(const Program& program, const Instruction& i) {
+  if (i.op != Op::verbs) return i.op == Op::rfence;
+  const Post& p = at(program.verbs.posts, i.object);
+  return p.fence || p.kind == PostKind::fence;
+}
+
+void Queues::create(const Program& program, const std::function<nic::NodeId(int)>& position, nic::System& system) {
+  const Verbs& v = program.verbs;
+  for (const CompletionQueue& c : v.completion_queues)
+    completion_queues_.push_back(system.create_cq(position(c.node), kEntries));
+  receive_queues_.resize(v.receive_queues.size());
+  for (int r = 0; r < len(receive_queues_); ++r) {
+    ReceiveQueue& queue = at(receive_queues_, r);
+    const auto user = std::ranges::find(v.queue_pairs, r, &QueuePair::receive_queue);
+    const bool one = std::ranges::count(v.queue_pairs, r, &QueuePair::receive_queue) == 1;
+    queue.shared = !one || user->name != at(v.receive_queues, r).name;
+    if (queue.shared) queue.srq = system.create_srq(position(at(v.receive_queues, r).node), kReceives);
+  }
+  for (const QueuePair& q : v.queue_pairs) {
+    nic::QpConfig config{.send_cq = at(completion_queues_, q.send_cq), .send_entries = kSends};
+    if (q.thread != kNone) config.thread = static_cast<nic::ThreadId>(q.thread);
+    if (q.receive_cq != kNone) config.recv_cq = at(completion_queues_, q.receive_cq);
+    if (q.receive_queue != kNone) {
+      const ReceiveQueue& queue = at(receive_queues_, q.receive_queue);
+      if (queue.shared)
+        config.srq = queue.srq;
+      else
+        config.recv_entries = kReceives;
+    }
+    const nic::QpId id = system.create_qp(position(q.node), config);
+    queue_pairs_.push_back(id);
+    if (q.receive_queue != kNone && !at(receive_queues_, q.receive_queue).shared)
+      at(receive_queues_, q.receive_queue).queue_pair = id;
+  }
+  for (int i = 0; i < len(v.queue_pairs); ++i) {
+    const QueuePair& q = at(v.queue_pairs, i);
+    if (q.peer > i) system.connect(at(queue_pairs_, i), at(queue_pairs_, q.peer));
+    if (q.peer != kNone) continue;
+    // A thread's own to a node: its other end takes no messages.
+    const nic::NodeId there = position(q.peer_node);
+    system.connect(at(queue_pairs_, i), system.create_qp(there, system.create_cq(there, 1), 1));
+  }
+  std::vector<std::set<int>> pollers(completion_queues_.size()), posters(receive_queues_.size());
+  for (int t = 0; t < len(program.threads); ++t)
+    for (const Instruction& i : at(program.threads, t).code) {
+      if (i.op != Op::verbs) continue;
+      const Post& p = at(v.posts, i.object);
+      if (p.kind == PostKind::poll) at(pollers, p.completion_queue).insert(t);
+      if (p.kind == PostKind::receive) at(posters, p.receive_queue).insert(t);
+    }
+  for (const std::set<int>& threads : pollers) pollers_.push_back(len(threads));
+  for (const std::set<int>& threads : posters) posters_.push_back(len(threads));
+}
+
+nic::PostResult Queues::post_receive(nic::Cpu& cpu, int queue, const nic::RecvWqe& wqe) const {
+  const ReceiveQueue& q = at(receive_queues_, queue);
+  return q.shared ? cpu.post_srq_recv(q.srq, {&wqe, 1}) : cpu.post_recv(q.queue_pair, {&wqe, 1});
+}
+
+}  // namespace loco::explore
