@@ -185,9 +185,12 @@ class Queue final : public ProgramObject {
       case ObjectCall::try_enqueue:
         return queue_.try_push(a) ? 1 : 0;
       case ObjectCall::dequeue:
-        return queue_.pop();
+        return queue_.next();
       case ObjectCall::try_dequeue:
         return queue_.try_pop();
+      case ObjectCall::close:
+        queue_.close();
+        return std::nullopt;
       default:
         refuse();
     }
@@ -201,13 +204,15 @@ class Mutex final : public ProgramObject {
  public:
   Mutex(manager& mgr, const std::string& name, NodeId home, std::uint32_t hand_overs_max)
       : mutex_(mgr, name, home, {.hand_overs_max = hand_overs_max}) {}
-  Value call(ObjectCall what, std::uint64_t, std::uint64_t) override {
+  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
     switch (what) {
       case ObjectCall::lock:
         mutex_.lock();
         return std::nullopt;
       case ObjectCall::try_lock:
         return mutex_.try_lock() ? 1 : 0;
+      case ObjectCall::try_lock_for:
+        return mutex_.try_lock_for(run_clock::duration(static_cast<std::int64_t>(a))) ? 1 : 0;
       case ObjectCall::unlock:
         mutex_.unlock();
         return std::nullopt;

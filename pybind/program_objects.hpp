@@ -52,10 +52,12 @@ enum class ObjectCall : std::uint8_t {
   try_receive,       ///< -> value or none
   enqueue,           ///< value
   try_enqueue,       ///< value -> 1 or 0
-  dequeue,           ///< -> value
+  dequeue,           ///< -> value, or none once it is closed and empty
   try_dequeue,       ///< -> value or none
+  close,             ///<
   lock,              ///<
   try_lock,          ///< -> 1 or 0
+  try_lock_for,      ///< picoseconds -> 1 or 0
   unlock,            ///<
   lookup,            ///< key -> value or none
   insert,            ///< key, value -> 1 or 0
@@ -71,7 +73,8 @@ inline constexpr auto kCallNames = std::to_array<std::pair<ObjectCall, const cha
      {ObjectCall::receive, "receive"},   {ObjectCall::try_receive, "try_receive"},
      {ObjectCall::enqueue, "enqueue"},   {ObjectCall::try_enqueue, "try_enqueue"},
      {ObjectCall::dequeue, "dequeue"},   {ObjectCall::try_dequeue, "try_dequeue"},
-     {ObjectCall::lock, "lock"},         {ObjectCall::try_lock, "try_lock"},
+     {ObjectCall::close, "close"},       {ObjectCall::lock, "lock"},
+     {ObjectCall::try_lock, "try_lock"}, {ObjectCall::try_lock_for, "try_lock_for"},
      {ObjectCall::unlock, "unlock"},     {ObjectCall::lookup, "lookup"},
      {ObjectCall::insert, "insert"},     {ObjectCall::update, "update"},
      {ObjectCall::erase, "erase"}});

@@ -41,6 +41,7 @@ enum class Call : std::uint8_t {
   compare_swap,     ///< address, expected, desired -> old value
   srq_limit,        ///< shared receive queue -> 0 or 1
   modify_qp,        ///< queue pair, attributes as attributes_of() takes them
+  async_event,      ///< -> an event, or None
 };
 
 /// `_core.VERBS_CALLS`.
@@ -60,8 +61,9 @@ constexpr auto kCallNames = std::to_array<std::pair<Call, const char*>>({
     {Call::compare_swap, "compare_swap"},
     {Call::srq_limit, "srq_limit"},
     {Call::modify_qp, "modify_qp"},
+    {Call::async_event, "async_event"},
 });
-static_assert(kCallNames.size() == static_cast<std::size_t>(Call::modify_qp) + 1);
+static_assert(kCallNames.size() == static_cast<std::size_t>(Call::async_event) + 1);
 
 /// A generator has raised; the exception is in VerbsRun::error.
 struct GeneratorFailed : std::runtime_error {
@@ -112,8 +114,9 @@ py::tuple completion_tuple(const nic::Cqe& c) {
 }
 
 struct VerbsRun {
-  py::object completion;  ///< makes one of the tuple above
-  py::object refused;     ///< class of the exception for what verbs refuse
+  py::object completion;   ///< makes one of the tuple above
+  py::object async_event;  ///< makes one of its type's name, and the number of the queue
+  py::object refused;      ///< class of the exception for what verbs refuse
   RaisedError error{};
   std::set<std::string> files{};  ///< of the program's lines
 };
@@ -129,6 +132,7 @@ class Driver {
       mistake_.clear();
       number_.reset();
       cqe_.reset();
+      event_.reset();
       try {
         perform(thread);
       } catch (const verbs::VerbsError& e) {  // the generator may catch it
@@ -172,6 +176,7 @@ class Driver {
 
   py::object result() {
     if (number_) return py::int_(*number_);
+    if (event_) return run_.async_event(text(name(event_->type)), event_->element);
     return cqe_ ? run_.completion(*completion_tuple(*cqe_)) : py::none();
   }
 
@@ -253,6 +258,9 @@ class Driver {
         return;
       case Call::modify_qp:
         return thread.modify_qp(queue, to_, attributes_);
+      case Call::async_event:
+        event_ = thread.get_async_event();
+        return;
     }
   }
 
@@ -268,14 +276,16 @@ class Driver {
   nic::QpAttributes attributes_;
   std::optional<std::uint64_t> number_;
   std::optional<nic::Cqe> cqe_;
+  std::optional<verbs::AsyncEvent> event_;
   std::string mistake_;
   bool ended_ = false;
 };
 
 /// Runs generators, each on its node; (what they returned, the last instant in picoseconds).
 py::tuple run_generators(PyMachine& m, const std::vector<std::pair<nic::NodeId, py::object>>& generators,
-                         const py::object& completion, const py::object& refused, std::uint64_t events_max) {
-  VerbsRun run{completion, refused};
+                         const py::object& completion, const py::object& async_event, const py::object& refused,
+                         std::uint64_t events_max) {
+  VerbsRun run{completion, async_event, refused};
   std::vector<std::unique_ptr<Driver>> drivers;
   for (const auto& [node, generator] : generators) {
     drivers.push_back(std::make_unique<Driver>(run, generator));

@@ -110,11 +110,14 @@ std::string goodput(const RunResult& result) {
 
 std::string report(const scenario::Scenario& scenario, const RunResult& result) {
   std::string out = headline(scenario) + "\n" + latency_table(result) + slowdown_table(scenario, result);
-  out += fmt::format("throughput: {} operations/s ({} in {} of simulated time)\n",
-                     rate_text(result.operations_per_second()), text::counted(result.operations_done, "operation"),
-                     time_text(result.measured_ps));
+  if (result.operations_done == 0)
+    out += "throughput: none, no operation has ended\n";
+  else
+    out += fmt::format("throughput: {} operations/s ({} in {} of simulated time)\n",
+                       rate_text(result.operations_per_second()), text::counted(result.operations_done, "operation"),
+                       time_text(result.measured_ps));
   out += goodput(result);
-  if (result.bus.bytes != 0)
+  if (result.bus.bytes != 0 && result.operations_done != 0)
     out +=
         fmt::format("algbw: {:.3f} GB/s, busbw: {:.3f} GB/s\n", result.algorithm_bandwidth(), result.bus_bandwidth());
   if (nic::something_limits(result.busiest)) out += fmt::format("limited by: {}\n", nic::limited_by(result.busiest));

@@ -16,6 +16,7 @@
 
 namespace loco {
 
+class block_pool;
 class completions;
 class manager;
 
@@ -41,10 +42,23 @@ class ack_key {
   void note_mixed_size() { library_ = "msw"; }
 
  private:
+  friend class block_pool;
   friend class manager;
 
+  /// Where an operation in flight reads from, or writes to.
+  struct Use {
+    Address local = 0;
+    NodeId node = 0;
+    std::uint64_t token = 0;
+  };
+  /// Of the latest operation.
+  void note_use(Address local, NodeId node, std::uint64_t token) { uses_.push_back({local, node, token}); }
+  [[nodiscard]] static bool is_listed(const Use& use);
+  [[nodiscard]] bool in_flight(const Use& use) const;
+  [[nodiscard]] bool in_flight(const Region& block) const;
   /// Marks one more operation as in flight; the tag to post it with.
   OperationTag begin_operation();
+  OperationTag begun(std::uint64_t token);
   /// The tag of an operation that the next one's completion stands for (Tell::with_next).
   OperationTag begin_listed();
   /// wait() as the library rdmawait has it: the innermost call, for libraries built on top.
@@ -59,7 +73,10 @@ class ack_key {
   std::uint64_t work_id_;
   std::string_view library_ = "sv";  ///< whose wait this is
   std::vector<Flag> words_;
-  bool listed_ = false;  ///< the next operation's completion stands for the latest one's
+  std::shared_ptr<block_pool> blocks_;  ///< of its thread
+  std::vector<Use> uses_;               ///< since all that it followed was complete
+  unsigned fresh_ = 0;                  ///< of the last word: the first bit that no operation had
+  bool listed_ = false;                 ///< the next operation's completion stands for the latest one's
 
   friend void global_fence(manager& mgr, std::span<const NodeId> nodes);
 };

@@ -13,12 +13,18 @@ using namespace lock_words;
 
 namespace {
 // Where answers land, and the name comes from.
-constexpr std::uint64_t kDrawn = 0, kSeen = kWord, kSeenNext = 2 * kWord, kOld = 3 * kWord, kName = 4 * kWord;
-constexpr std::uint64_t kBytes = 5 * kWord;
+constexpr std::uint64_t kDrawn = 0, kOld = kWord, kSeenSign = 2 * kWord;
+constexpr std::uint64_t kName = 3 * kWord, kOwnSign = 4 * kWord;   // one behind the other, as in a place
+constexpr std::uint64_t kSeen = 5 * kWord, kSeenNext = 6 * kWord;  // and what lies behind them on the home
+/// What is served and a sign come with one get where they lie so near to each other: a PCIe completion carries as much.
+constexpr std::uint64_t kAtOnce = 256;
 }  // namespace
 
 acquisition::acquisition(mutex_array& locks, Rests rests)
-    : locks_(locks), rests_(rests), answers_(locks.mgr(), kBytes), key_(locks.mgr()) {}
+    : locks_(locks),
+      rests_(rests),
+      answers_(locks.mgr(), kSeen + std::min(locks.home_bytes(), kAtOnce)),
+      key_(locks.mgr()) {}
 
 void acquisition::start(std::uint64_t k, std::uint32_t lane) {
   lock_ = k;
@@ -115,12 +121,9 @@ acquisition::Goes acquisition::drawn() {
   local_->drawn = answers_.load(kDrawn);
   serving_ = answers_.load(kSeen);
   const bool free = serving_ == local_->drawn;
-  const bool alone = free && answers_.load(kSeenNext) == local_->drawn + share_of(locks_.my_node());
-  // What is served and what is drawn next have been read in any order: others may have drawn when this ticket was
-  // served at last, and have seen that it was not. If this thread's own put served it, before it drew, nobody has.
-  const bool own = local_->freed == local_->drawn && local_->freed_by == locks_.transport().my_thread() + 1;
-  using Others = mutex_array::Others;
-  local_->others = !alone ? Others::some : own ? Others::none : Others::unseen;
+  // What is served and what is drawn next have been read in any order: others may have drawn when this ticket came to
+  // be served, and have seen that it was not. They look again, until this thread is seen to be served, or to wait.
+  local_->contended = !free || answers_.load(kSeenNext) != local_->drawn + share_of(locks_.my_node());
   if (free) return Goes::held;
   announce();
   return Goes::on;
@@ -134,24 +137,63 @@ void acquisition::announce() {
   const NodeId before = node_of(local_->drawn - serving_);
   // Who asks needs no name. The own node has let go, if it is the one before: what it has put is on its way.
   if (locks_.any_lost() || (is_next() && before == locks_.my_node())) return ask();
-  at_home_ = !is_next();
-  name_ = at_home_ ? locks_.name_word(lock_, local_->drawn) : locks_.seat_word(before, lock_, kLink);
-  const mutex_array::word_at look =
-      at_home_ ? locks_.home_word(lock_, kServing) : locks_.seat_word(before, lock_, kReleased);
   answers_.store(name_of(local_->drawn, locks_.my_node()), kName);
+  at_home_ = !is_next();
+  if (at_home_) return announce_at_home();
+  name_ = locks_.seat_word(before, lock_, kLink);
+  const mutex_array::word_at look = locks_.seat_word(before, lock_, kReleased);
+  const mutex_array::word_at sign = locks_.sign_word(lock_, local_->drawn);
   mgr.put(answers_.address() + kName, name_.region, name_.offset, kWord, &key_, {.fenced = false, .more = true});
   mgr.get(answers_.address() + kSeen, look.region, look.offset, kWord, &key_);
+  // Nothing waits for this one. It comes from the seat, where a later sign says as truly who has waited.
+  const Address own = locks_.my_seat(lock_, kSign);
+  locks_.transport().store(own, answers_.load(kName));
+  mgr.put(own, sign.region, sign.offset, kWord, nullptr, {.fenced = false, .quiet = true});
+  step_ = Step::announce;
+}
+
+void acquisition::announce_at_home() {
+  name_ = locks_.name_word(lock_, local_->drawn);
+  looks_ = 0;
+  answers_.store(answers_.load(kName), kOwnSign);
+  locks_.mgr().put(answers_.address() + kName, name_.region, name_.offset, kPlaceBytes, &key_,
+                   {.fenced = false, .more = true});
+  look_at_home();
+}
+
+void acquisition::look_at_home() {
+  const mutex_array::word_at home = locks_.home_word(lock_, kServing);
+  const mutex_array::word_at sign = locks_.sign_word(lock_, local_->drawn - 1);
+  const std::uint64_t both = sign.offset + kWord - home.offset;
+  asked_ps_ = locks_.transport().now_ps();
+  if (both <= kAtOnce) {
+    seen_sign_ = kSeen + both - kWord;
+    locks_.mgr().get(answers_.address() + kSeen, home.region, home.offset, both, &key_);
+  } else {
+    seen_sign_ = kSeenSign;
+    locks_.mgr().get(answers_.address() + kSeen, home.region, home.offset, kWord, &key_, {.more = true});
+    locks_.mgr().get(answers_.address() + kSeenSign, sign.region, sign.offset, kWord, &key_);
+  }
   step_ = Step::announce;
 }
 
 acquisition::Goes acquisition::announced() {
   const std::uint64_t seen = answers_.load(kSeen);
   step_ = Step::wait;
-  if (!at_home_ && seen == local_->drawn) ask();  // what the one before has put on the home, or here, is on its way
-  if (!at_home_) return Goes::on;
+  if (!at_home_) {
+    if (seen == local_->drawn) ask();  // what the one before has put on the home, or here, is on its way
+    return Goes::on;
+  }
   serving_ = seen;
-  if (seen == local_->drawn || is_next())
+  if (seen == local_->drawn || is_next()) {
     take_name_back(Step::claim);  // whoever passes the lock on may have seen it all the same
+    return Goes::on;
+  }
+  if (is_before(answers_.load(seen_sign_), local_->drawn)) return Goes::on;
+  const Goes goes = wait();
+  if (goes != Goes::not_yet) return goes;
+  if (looks_++ != 0) rest();
+  look_at_home();
   return Goes::on;
 }
 
@@ -206,13 +248,13 @@ acquisition::Goes acquisition::asked() {
 /// questions are few beside the time-outs of packets that are lost, and add little to them. A thread with other tasks,
 /// which rest as well, begins when so many round trips have gone by that something must be lost, and rests for less.
 void acquisition::rest() {
-  constexpr std::int64_t kAtOnce = 64;  // round trips
+  constexpr std::int64_t kSoon = 64;  // round trips
   constexpr std::int64_t kSooner = 64;
   Transport& transport = locks_.transport();
   const std::int64_t now = transport.now_ps();
   if (rest_ps_ == 0) {
     rest_ps_ = now - asked_ps_;
-    rests_from_ps_ = rests_ == Rests::yes ? now : now + kAtOnce * rest_ps_;
+    rests_from_ps_ = rests_ == Rests::yes ? now : now + kSoon * rest_ps_;
   }
   if (now < rests_from_ps_) return;
   transport.compute(rest_ps_);

@@ -6,8 +6,13 @@
 // in one list of work requests, reads whether the predecessor has let go meanwhile:
 //   - the two values tell that the predecessor is the holder: the name goes to `link` on the holder's seat, and the
 //     thread reads `released` there;
-//   - more tickets are before its own: the name goes to the home. If the latest read still tells so, the predecessor
-//     has not found the lock free, and will look on the home; if not, the name moves to the holder's seat.
+//   - more tickets are before its own: the name goes to the home, together with a sign that the thread waits. There it
+//     reads what is served, and its predecessor's sign. If the predecessor has come to be the holder, the name moves to
+//     its seat. If the sign is there, the predecessor has not found the lock free, and will look on the home. Else it
+//     may do so yet, and see nobody behind: what is served and what is drawn next are read in one get, whose words come
+//     in any order. So the thread looks again, until one of the three is so: the time that the predecessor takes from
+//     its draw to its sign.
+// Whoever waits on a seat puts its sign on the home as well.
 // Each thread writes before it reads, so at least one of the two sees the other (Dekker). If both do, then on the home
 // the one that takes the name away with a compare-and-swap decides; a thread whose name is on a seat reads the home and
 // its own `turn`, one of which will tell. Else it waits for `turn` on its own node, where reading costs nothing on the
@@ -52,6 +57,8 @@ class acquisition {
   Goes drawn();
   [[nodiscard]] bool is_next() const;
   void announce();
+  void announce_at_home();
+  void look_at_home();
   Goes announced();
   void take_name_back(Step step);
   Goes claimed();
@@ -71,6 +78,8 @@ class acquisition {
   bool turn_comes_ = false;                   ///< whoever passes the lock on has seen the name before it was taken back
   std::uint64_t serving_ = 0;                 ///< at the latest look
   std::uint64_t latest_ = 0;                  ///< the latest ticket that is known to be drawn
+  std::uint32_t looks_ = 0;                   ///< again, on the home
+  std::uint64_t seen_sign_ = 0;               ///< where the sign lands that a look brings
   std::int64_t asked_ps_ = 0;
   std::int64_t rest_ps_ = 0;
   std::int64_t rests_from_ps_ = 0;

@@ -8,6 +8,7 @@
 // it has to be fenced like a put.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -50,14 +51,18 @@ class atomic_word : public channel {
 };
 
 /// Any type of up to 8 bytes that is copied byte by byte: integers, pointers, enumerations, double, small structures
-/// without padding. Arithmetic is for integers of 8 bytes, since remote atomics add words.
+/// without padding. Remote atomics are of words of 8 bytes, so a smaller value is carried in one: what is added to a
+/// smaller integer may carry into the bytes behind it, which are no part of the value. Arithmetic is for integers.
 template <typename T>
 class atomic_var : private atomic_word {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t),
                 "remote atomics are of 8 bytes, which are copied as they are");
   static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>,
                 "values are compared byte by byte, so they may not have padding");
-  static constexpr bool kAdds = std::integral<T> && sizeof(T) == sizeof(std::uint64_t);
+  static constexpr bool kAdds = std::integral<T> && !std::same_as<T, bool>;
+  static constexpr bool kCarries = kAdds && sizeof(T) < sizeof(std::uint64_t);
+  static_assert(!kCarries || std::endian::native == std::endian::little,
+                "the first bytes of a word are those that an addition begins with");
 
  public:
   /// All nodes must give the same initial value and home. Nodes may stay away: then say how many others take part.
@@ -80,16 +85,27 @@ class atomic_var : private atomic_word {
   T exchange(T desired) { return value(atomic_word::exchange(word(desired))); }
   /// True when the value was `expected`, byte by byte; else `expected` becomes what it was.
   bool compare_exchange(T& expected, T desired) {
-    const std::uint64_t old = compare_swap(word(expected), word(desired));
-    const bool done = old == word(expected);
-    expected = value(old);
-    return done;
+    std::uint64_t held = word(expected);
+    while (true) {
+      const std::uint64_t old = compare_swap(held, word(desired));
+      const bool done = old == held;
+      if constexpr (kCarries) {
+        if (!done && value(old) == expected) {  // the same value; the bytes behind it differ
+          held = old;
+          continue;
+        }
+      }
+      expected = value(old);
+      return done;
+    }
   }
   // The value from before comes to `old`, once `key` is complete.
   void load(const mem_ref& old, ack_key& key) { atomic_word::load(old, key); }
   void fetch_add(const mem_ref& old, T add, ack_key& key) requires kAdds {
     atomic_word::fetch_add(old, word(add), key);
   }
+  // With integers of less than 8 bytes that are added to, compare_exchange may fail where the value is the expected
+  // one: the bytes behind it are compared, too, and so is what `old` holds.
   void compare_exchange(const mem_ref& old, T expected, T desired, ack_key& key) {
     compare_swap(old, word(expected), word(desired), key);
   }

@@ -42,6 +42,12 @@ class size_error : public std::length_error {
   using std::length_error::length_error;
 };
 
+/// A queue takes no more elements, or has no more to give: it has been closed.
+class queue_closed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 [[nodiscard]] std::string_view name(Operation operation);
 /// "node 1: WHAT to node 2 failed: STATUS".
 [[nodiscard]] operation_error failure(NodeId node, std::string_view what, NodeId peer, Status status);

@@ -24,7 +24,7 @@ std::uint64_t handover::link() { return locks_.transport().load(locks_.my_seat(l
 void handover::prepare(std::uint64_t k) {
   lock_ = k;
   local_ = &locks_.mine(k);
-  if (local_->others == Others::none || asked_ || to_next_thread() || follows(link(), local_->drawn)) return;
+  if (!local_->contended || asked_ || to_next_thread() || follows(link(), local_->drawn)) return;
   ask_name();
   asked_ = true;
 }
@@ -67,7 +67,7 @@ bool handover::poll() {
     } catch (const operation_error& error) {  // who waits for the lock, if anybody does, will ask the home
       key_.forget();
       const Step failed = step_;
-      if (is_needed(failed)) locks_.mgr().tell_later(error);
+      if (failed != Step::late_answer) locks_.mgr().tell_later(error);
       step_ = Step::none;
       asked_ = false;
       if (failed == Step::next_name)
@@ -77,13 +77,6 @@ bool handover::poll() {
     }
   }
   return true;
-}
-
-/// Does it matter that the home does not answer? Not to who knows the name already; nor to who has seen nobody behind:
-/// letting go is the put to the home then, of which no failure is told either (put_released).
-bool handover::is_needed(Step answer) const {
-  if (answer == Step::late_answer) return false;
-  return answer != Step::next_name || local_->others != Others::unseen;
 }
 
 /// What was written to the nodes that answer is there behind it, even if others do not answer.
@@ -99,9 +92,9 @@ void handover::fence_writes(std::optional<NodeId> except) {
 /// others are fenced while the home is asked for a name.
 std::optional<NodeId> handover::likely_told() {
   const bool two_paths = locks_.options_.device_memory && locks_.options_.fence_home;
-  const std::uint64_t name = local_->others == Others::none ? 0 : link();
-  if (follows(name, local_->drawn)) return node_of(name);
-  return local_->others == Others::some || two_paths ? std::nullopt : std::optional(locks_.home(lock_));
+  if (!local_->contended) return two_paths ? std::nullopt : std::optional(locks_.home(lock_));
+  const std::uint64_t name = link();
+  return follows(name, local_->drawn) ? std::optional(node_of(name)) : std::nullopt;
 }
 
 void handover::hand_to_next_thread() {
@@ -112,7 +105,7 @@ void handover::hand_to_next_thread() {
 
 void handover::pass_on() {
   local_->hand_overs = 0;
-  if (local_->others == Others::none) return set_free();
+  if (!local_->contended) return set_free();
   if (const std::uint64_t name = link(); follows(name, local_->drawn)) return tell(node_of(name));
   if (!asked_) ask_name();
   asked_ = false;
@@ -154,11 +147,8 @@ void handover::put_released(mutex_array::word_at at, bool more) {
 }
 
 void handover::put_served() {
-  const bool some = local_->others == Others::some;
-  put_released(locks_.home_word(lock_, kServing), some);
-  local_->freed = local_->drawn + share_of(locks_.my_node());
-  local_->freed_by = locks_.transport().my_thread() + 1;
-  if (!some) return finish();
+  put_released(locks_.home_word(lock_, kServing), local_->contended);
+  if (!local_->contended) return finish();
   ask_name();
   step_ = Step::name_behind;
 }

@@ -8,11 +8,10 @@
 // home; then it reads both places a second time, for a name that came at the same time, takes such a name away with a
 // compare-and-swap, and puts the turn there.
 //
-// A holder that has found its ticket served on the home needs no second look there: whoever comes directly behind has
-// left its name before that, or has seen it served and comes to the holder's seat. It needs no first look either when
-// nobody else can have drawn before its ticket was served: the thread itself had freed the lock last, and drew behind
-// that put (cells G7 and G8 of Fig. 10). So letting go of a lock that no other thread wants is one put, and waits for
-// nothing. That the words of a get are read in some order is not used.
+// A holder whose ticket was served, and which saw no later one drawn, does not look on the home: letting go of a lock
+// that no other thread wants is one put, and waits for nothing. It may have missed somebody who had its name on the
+// home before that ticket was served, since the words of what it read come in any order; that one sees to it
+// (acquisition.hpp).
 //
 // The served ticket on the home only ever grows. It is written by a holder whose ticket was served there; or by one
 // that got its turn on its seat, either not written to the home at all or after it was there.
@@ -39,10 +38,8 @@ class handover {
   [[nodiscard]] bool poll();
 
  private:
-  using Others = mutex_array::Others;
   enum class Step : std::uint8_t { none, next_name, name_behind, taking, late_answer };
 
-  [[nodiscard]] bool is_needed(Step answer) const;
   [[nodiscard]] bool to_next_thread();
   void fence_writes(std::optional<NodeId> except);
   [[nodiscard]] std::optional<NodeId> likely_told();

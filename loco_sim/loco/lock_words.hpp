@@ -5,11 +5,13 @@
 // sums above wrap around without harm. Tickets do after 2^40 sections, which take two weeks at one a microsecond: only
 // differences are looked at, and no name is as old as that.
 //
-// On the lock's home, for NICs alone: what is served, what is drawn next, and by ticket modulo nodes the names of those
-// who wait there. On every node that takes part, for its CPUs and others' NICs, a seat:
+// On the lock's home, for NICs alone: what is served, what is drawn next, and by ticket modulo nodes two words, the
+// name of who waits there, to be told its turn, and the sign of who has seen that its ticket is not served, wherever it
+// waits. On every node that takes part, for its CPUs and others' NICs, a seat:
 //   turn      what this node drew, once it is its turn: whoever passes the lock on puts it there
 //   link      the name of who comes behind this node, if that one knew it
 //   released  what is served behind this node's latest ticket, once it lets go; what is put elsewhere comes from here
+//   sign      its latest sign, which is put on the home from here
 #pragma once
 
 #include <cstdint>
@@ -37,10 +39,17 @@ inline constexpr unsigned kTicketBits = 40;
   return name >> kTicketBits != 0 && ticket_of(name) == ticket_of(drawn + 1);
 }
 
+/// Is it the sign of who drew the ticket before this one? A sign is a name.
+[[nodiscard]] constexpr bool is_before(std::uint64_t sign, std::uint64_t drawn) {
+  return sign >> kTicketBits != 0 && ticket_of(sign) == ticket_of(drawn - 1);
+}
+
 /// Offsets of a seat's words.
-inline constexpr std::uint64_t kTurn = 0, kLink = kWord, kReleased = 2 * kWord, kSeatBytes = 3 * kWord;
-/// Offsets of a lock's words on its home; the names come behind.
-inline constexpr std::uint64_t kServing = 0, kNext = kWord, kNames = 2 * kWord;
+inline constexpr std::uint64_t kTurn = 0, kLink = kWord, kReleased = 2 * kWord, kSign = 3 * kWord,
+                               kSeatBytes = 4 * kWord;
+/// Offsets of a lock's words on its home; behind them the places of those who wait: name and sign.
+inline constexpr std::uint64_t kServing = 0, kNext = kWord, kPlaces = 2 * kWord;
+inline constexpr std::uint64_t kPlaceBytes = 2 * kWord, kSignInPlace = kWord;
 /// What is served and what is drawn next, in one get: in any order.
 inline constexpr std::uint64_t kServingAndNext = 2 * kWord;
 

@@ -103,7 +103,9 @@ void manager::note_use(PerThread& thread, const Region& remote) {
 void manager::note_fenced(std::span<const NodeId> nodes) {
   {
     const std::lock_guard lock(services_->threads_mutex);
-    std::vector<std::uint64_t>& unfenced = services_->threads[transport_.my_thread()].unfenced;
+    PerThread& thread = services_->threads[transport_.my_thread()];
+    for (const NodeId node : nodes) thread.blocks->note_fenced(node);
+    std::vector<std::uint64_t>& unfenced = thread.unfenced;
     if (nodes.size() == num_nodes())
       unfenced.clear();
     else
@@ -144,10 +146,11 @@ void manager::require_words(std::string_view what, Address local, const Region& 
                    " bytes on node " + std::to_string(remote.node) + ": expected whole words inside of it");
 }
 
-OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
+OperationTag manager::tag(Address local, const Region& remote, Posting posting, ack_key* key) {
   {
     const std::lock_guard lock(services_->threads_mutex);
     PerThread& thread = services_->threads[transport_.my_thread()];
+    thread.blocks->require_none_too_early();
     note_use(thread, remote);
     if (remote.node == my_node()) thread.used_loopback = true;
     if (posting.fenced) {
@@ -158,32 +161,34 @@ OperationTag manager::tag(const Region& remote, Posting posting, ack_key* key) {
   if (key == nullptr)
     return {.token = posting.quiet ? ack_word::kQuietToken : 0,
             .tell = posting.more ? Tell::with_next : Tell::if_failed};
-  return posting.more ? key->begin_listed() : key->begin_operation();
+  const OperationTag tag = posting.more ? key->begin_listed() : key->begin_operation();
+  key->note_use(local, remote.node, tag.token);
+  return tag;
 }
 
 void manager::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key,
                   Posting posting) {
   require_words("a put", local, remote, offset, size);
-  transport_.put(local, remote, offset, size, tag(remote, posting, key));
+  transport_.put(local, remote, offset, size, tag(local, remote, posting, key));
 }
 
 void manager::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key,
                   Posting posting) {
   require_words("a get", local, remote, offset, size);
   posting.fenced = false;  // it writes nothing there
-  transport_.get(local, remote, offset, size, tag(remote, posting, key));
+  transport_.get(local, remote, offset, size, tag(local, remote, posting, key));
 }
 
 void manager::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, ack_key* key,
                         Posting posting) {
   require_words("a fetch-and-add", local, remote, offset, kWord);
-  transport_.fetch_add(local, remote, offset, add, tag(remote, posting, key));
+  transport_.fetch_add(local, remote, offset, add, tag(local, remote, posting, key));
 }
 
 void manager::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                            std::uint64_t desired, ack_key* key, Posting posting) {
   require_words("a compare-and-swap", local, remote, offset, kWord);
-  transport_.compare_swap(local, remote, offset, expected, desired, tag(remote, posting, key));
+  transport_.compare_swap(local, remote, offset, expected, desired, tag(local, remote, posting, key));
 }
 
 void manager::require_network(std::string_view who, Capability what) const {
@@ -197,7 +202,10 @@ void manager::require_network(std::string_view who, Capability what) const {
                       std::string(kNeeds.at(static_cast<std::size_t>(what))) + ", which this network lacks: " + why);
 }
 
-void manager::check() { services_->acks.check(); }
+void manager::check() {
+  mine().blocks->require_none_too_early();
+  services_->acks.check();
+}
 void manager::tell_later(const operation_error& error) { services_->acks.tell_later(error); }
 
 bool manager::failed(NodeId node) const { return services_->acks.failed(node); }

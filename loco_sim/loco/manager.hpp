@@ -144,7 +144,7 @@ class manager {
   static std::shared_ptr<Services> services_of(Transport& transport);
   void require_words(std::string_view what, Address local, const Region& remote, std::uint64_t offset,
                      std::uint64_t size);
-  OperationTag tag(const Region& remote, Posting posting, ack_key* key);
+  OperationTag tag(Address local, const Region& remote, Posting posting, ack_key* key);
   PerThread& mine();
   static void note_use(PerThread& thread, const Region& remote);
 

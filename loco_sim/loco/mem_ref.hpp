@@ -5,9 +5,12 @@
 // (64 bytes and more), and a block that is given back serves the next mem_ref of that size class. New memory
 // starts at zero; a block used before keeps what it held.
 // Ownership: a mem_ref belongs to the thread that made it and goes back to its pool. Operations on it must be complete
-// before that: wait for their ack_key first. Debug builds (without NDEBUG) throw std::logic_error for an access to one
-// that was moved from, and for an operation on the address of one that has been given back. Units: bytes; accesses are
-// of whole, aligned 8-byte words, or through words(), as of an array.
+// before that: wait for their ack_key first. One that goes while the key of an operation on it says that this is in
+// flight, or has gone before it was waited for, serves nobody any more, and the thread's next mem_ref, operation or
+// manager::check() throws std::logic_error. (Not while an exception ends its scope; and nobody follows operations
+// without a key.) Debug builds (without NDEBUG) throw it also for an access to one that was moved from, and for an
+// operation on the address of one that has been given back. Units: bytes; accesses are of whole, aligned 8-byte words,
+// or through words(), as of an array.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/bounds.hpp"
@@ -23,22 +27,39 @@
 
 namespace loco {
 
+class ack_key;
 class manager;
 class network_memory;
 
-/// The blocks of one thread that are free, by size.
+/// The blocks of one thread that are free, by size; and the thread's keys, which know what is in flight on the others.
 class block_pool {
  public:
   static constexpr std::uint64_t kSmallest = 64;
 
   /// A block of at least `bytes` bytes; its length is the least power of two that will do.
   Region take(network_memory& memory, std::uint64_t bytes);
-  void give_back(const Region& block) { free_[block.size].push_back(block); }
+  void give_back(const Region& block);
+  void add(ack_key& key) { keys_.push_back(&key); }
+  void remove(ack_key& key);
+  /// An operation towards a node is in flight there, and its key has gone.
+  void note_unfollowed(Address address, NodeId node) { unfollowed_.emplace_back(address, node); }
+  /// All that the thread has posted towards that node is done.
+  void note_fenced(NodeId node);
+  /// Throws std::logic_error once for a block that was given back too early.
+  void require_none_too_early() {
+    if (too_early_) refuse_too_early();
+  }
   /// Is that address in a block that has been given back? Looks at all that are free: for debug builds.
   [[nodiscard]] bool is_free(Address address) const;
 
  private:
+  [[nodiscard]] bool in_flight(const Region& block) const;
+  [[noreturn]] void refuse_too_early();
+
   std::map<std::uint64_t, std::vector<Region>> free_;
+  std::vector<ack_key*> keys_;
+  std::vector<std::pair<Address, NodeId>> unfollowed_;
+  bool too_early_ = false;
 };
 
 class mem_ref {

@@ -41,7 +41,7 @@ mutex_array::mutex_array(within where, std::string_view name, std::optional<Node
   create();
 }
 
-std::uint64_t mutex_array::home_bytes() const { return kNames + num_nodes() * kWord; }
+std::uint64_t mutex_array::home_bytes() const { return kPlaces + num_nodes() * kPlaceBytes; }
 
 void mutex_array::create() {
   require_network({Capability::atomics, Capability::ordered_puts, Capability::reads_push_puts});
@@ -68,10 +68,14 @@ mutex_array::word_at mutex_array::home_word(std::uint64_t k, std::uint64_t word)
   return {remote(words_, home(k)), (home_ ? k : k / num_nodes()) * home_bytes() + word};
 }
 
-/// No more tickets are drawn and not served than there are nodes: the next one for a name's place is drawn when the one
-/// before has let go.
+/// No more tickets are drawn and not served than there are nodes: the next one for a place is drawn when the one before
+/// has let go. A sign that comes late all the same is one that nobody looks for any more.
 mutex_array::word_at mutex_array::name_word(std::uint64_t k, std::uint64_t drawn) const {
-  return home_word(k, kNames + ticket_of(drawn) % num_nodes() * kWord);
+  return home_word(k, kPlaces + ticket_of(drawn) % num_nodes() * kPlaceBytes);
+}
+
+mutex_array::word_at mutex_array::sign_word(std::uint64_t k, std::uint64_t drawn) const {
+  return home_word(k, kPlaces + ticket_of(drawn) % num_nodes() * kPlaceBytes + kSignInPlace);
 }
 
 /// A node that takes part and has not met this one yet will soon: set-up messages are under way.
@@ -142,19 +146,20 @@ bool mutex_array::draw_if_free(std::uint64_t k, local_lock& local) {
   key.wait();
   if (answers.load(kServingAndNext) != drawn) return false;
   local.drawn = drawn;
-  local.others = Others::none;
+  local.contended = false;
   return true;
 }
 
 bool mutex_array::try_lock_for(std::uint64_t k, std::int64_t ps) {
   Transport& t = transport();
+  constexpr std::int64_t kShare = 8;
   const std::int64_t begin = t.now_ps();
-  for (std::int64_t rest = std::max<std::int64_t>(1, ps / 64);; t.compute(rest)) {
-    if (try_lock(k)) return true;
-    const std::int64_t left = ps - (t.now_ps() - begin);
-    if (left <= 0) return false;
-    rest = std::min(rest, left);
+  while (!try_lock(k)) {
+    const std::int64_t waited = t.now_ps() - begin;
+    if (waited >= ps) return false;
+    t.compute(std::min(std::max<std::int64_t>(1, waited / kShare), ps - waited));
   }
+  return true;
 }
 
 void mutex_array::unlock(std::uint64_t k) {

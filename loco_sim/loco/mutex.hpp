@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/run_clock.hpp"
 
 namespace loco {
 
@@ -63,10 +64,12 @@ class mutex_array : public channel {
   /// Takes the lock if nobody has it or waits for it, in two round trips; else false. Another node that lets go, or
   /// asks at the same time, may be the reason, too.
   [[nodiscard]] bool try_lock(std::uint64_t k);
-  /// Tries again and again, for so long. Fair to nobody: who waits in lock() is served before.
+  /// Tries again and again, for so long, and once at least; rests between two tries for an eighth of the time until
+  /// then. Fair to nobody: who waits in lock() is served before.
   [[nodiscard]] bool try_lock_for(std::uint64_t k, std::int64_t ps);
 
-  /// One of the locks, for std::lock_guard, std::scoped_lock and std::unique_lock.
+  /// One of the locks, for std::lock_guard, std::scoped_lock and std::unique_lock: a Lockable, and for durations and
+  /// times of the run's clock a TimedLockable, like std::timed_mutex.
   class element {
    public:
     element(mutex_array& array, std::uint64_t k) : array_(array), k_(k) {}
@@ -77,6 +80,10 @@ class mutex_array : public channel {
     [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
       return array_.try_lock_for(k_, picoseconds(time));
     }
+    template <class Duration>
+    [[nodiscard]] bool try_lock_until(const std::chrono::time_point<run_clock, Duration>& end) {
+      return array_.try_lock_for(k_, array_.until(end));
+    }
 
    private:
     mutex_array& array_;
@@ -85,9 +92,11 @@ class mutex_array : public channel {
   [[nodiscard]] element operator[](std::uint64_t k) { return {*this, k}; }
 
  protected:
-  template <class Rep, class Period>
-  [[nodiscard]] static std::int64_t picoseconds(const std::chrono::duration<Rep, Period>& time) {
-    return std::chrono::duration_cast<std::chrono::duration<std::int64_t, std::pico>>(time).count();
+  /// Picoseconds until then, 0 when it is over.
+  template <class Duration>
+  [[nodiscard]] std::int64_t until(const std::chrono::time_point<run_clock, Duration>& end) const {
+    const std::int64_t end_ps = picoseconds(end.time_since_epoch()), now_ps = transport().now_ps();
+    return end_ps > now_ps ? end_ps - now_ps : 0;
   }
   void unlock_in_guard(std::uint64_t k);
 
@@ -98,12 +107,6 @@ class mutex_array : public channel {
   friend class acquisition;
   friend class handover;
 
-  /// Who else wants a lock, as far as its holder has seen.
-  enum class Others : std::uint8_t {
-    none,    ///< nobody had drawn behind the own ticket when that was served: names are found on the own seat only
-    unseen,  ///< nobody was seen to: who has been missed has its name on the home
-    some,
-  };
   /// What the threads of this node know of a lock. The plain members belong to whoever holds the lock locally.
   struct local_lock {
     explicit local_lock(Transport& transport) : next(transport), serving(transport) {}
@@ -111,10 +114,8 @@ class mutex_array : public channel {
     owned_flag next;     ///< local ticket to be given out
     owned_flag serving;  ///< local ticket whose turn it is
     std::uint64_t turn = 0;
-    std::uint64_t drawn = 0;  ///< this node's ticket, and what was drawn with it
-    Others others = Others::none;
-    std::uint64_t freed = 0;     ///< what this node has put on the home last: the value drawn by who is served then
-    std::uint32_t freed_by = 0;  ///< its thread + 1
+    std::uint64_t drawn = 0;                ///< this node's ticket, and what was drawn with it
+    bool contended = false;                 ///< others were seen to have drawn: look for their names on the home, too
     std::atomic<std::uint32_t> holder = 0;  ///< thread + 1; 0 is none. Any thread may ask whether it is the one
     std::uint32_t hand_overs = 0;
     bool handed_over = false;  ///< the node has the lock already
@@ -127,9 +128,10 @@ class mutex_array : public channel {
   void create();
   [[nodiscard]] std::uint64_t home_bytes() const;  ///< of a lock
   [[nodiscard]] NodeId home(std::uint64_t k) const;
-  /// A word of a lock's home (lock_words.hpp), the name of who drew a ticket there, a word of a node's seat.
+  /// A word of a lock's home (lock_words.hpp), name and sign of who drew a ticket there, a word of a node's seat.
   [[nodiscard]] word_at home_word(std::uint64_t k, std::uint64_t word) const;
   [[nodiscard]] word_at name_word(std::uint64_t k, std::uint64_t drawn) const;
+  [[nodiscard]] word_at sign_word(std::uint64_t k, std::uint64_t drawn) const;
   [[nodiscard]] word_at seat_word(NodeId node, std::uint64_t k, std::uint64_t word) const;
   [[nodiscard]] Address my_seat(std::uint64_t k, std::uint64_t word) const;
   [[nodiscard]] local_lock& mine(std::uint64_t k);
@@ -180,6 +182,10 @@ class mutex : private mutex_array {
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
     return mutex_array::try_lock_for(0, picoseconds(time));
+  }
+  template <class Duration>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<run_clock, Duration>& end) {
+    return mutex_array::try_lock_for(0, until(end));
   }
 };
 

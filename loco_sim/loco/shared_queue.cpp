@@ -10,6 +10,16 @@
 
 namespace loco {
 
+namespace {
+/// The counter of a closed queue's pushes: the mark, their number, and below it how many have drawn a ticket since: one
+/// a thread at most, and one more a node, which then knows.
+constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
+constexpr unsigned kRefusedBits = 20;
+[[nodiscard]] constexpr bool is_closed(std::uint64_t pushed) { return (pushed & kClosed) != 0; }
+[[nodiscard]] constexpr std::uint64_t closed_behind(std::uint64_t count) { return kClosed | count << kRefusedBits; }
+[[nodiscard]] constexpr std::uint64_t count_of(std::uint64_t closed) { return (closed & ~kClosed) >> kRefusedBits; }
+}  // namespace
+
 queue_of_words::queue_of_words(within where, std::string_view name, NodeId home, std::uint64_t capacity,
                                std::uint64_t words, std::optional<expect_num> expected)
     : channel(where, name, or_all(expected, where.num_nodes())),
@@ -45,6 +55,7 @@ std::uint64_t queue_of_words::state_of(std::uint64_t ticket) {
 std::optional<std::uint64_t> queue_of_words::try_ticket(atomic_word& counter, Turn turn) {
   while (true) {
     const std::uint64_t next = counter.load();
+    if (is_closed(next)) return std::nullopt;  // to pushes; no other counter ever is
     const std::uint64_t state = state_of(next);
     const std::uint64_t good = state_for(next, turn);
     if (state < good) return std::nullopt;  // the slot is not ready for this turn
@@ -52,13 +63,25 @@ std::optional<std::uint64_t> queue_of_words::try_ticket(atomic_word& counter, Tu
   }  // another thread has taken this ticket
 }
 
-std::uint64_t queue_of_words::ticket(atomic_word& counter, Turn turn) {
+queue_of_words::Seen queue_of_words::look(std::uint64_t ticket) {
+  mem_ref seen(mgr(), kWord), pushed(mgr(), kWord);
+  ack_key key(mgr());
+  mgr().get(seen.address(), remote(slots_, home_), slot(ticket), kWord, &key, {.more = true});
+  pushed_.load(pushed, key);
+  key.wait();
+  return {seen.load(), pushed.load()};
+}
+
+std::optional<std::uint64_t> queue_of_words::ticket(atomic_word& counter, Turn turn) {
   const std::uint64_t mine = counter.fetch_add(1);
+  if (is_closed(mine)) return std::nullopt;
   const std::int64_t since_ps = transport().now_ps();
   patience waited;
   while (true) {
-    const std::uint64_t state = state_of(mine);
+    const Seen seen = turn == Turn::pop ? look(mine) : Seen{.state = state_of(mine)};
+    const std::uint64_t state = seen.state;
     if (state == state_for(mine, turn)) return mine;
+    if (is_closed(seen.pushed) && mine >= count_of(seen.pushed)) return std::nullopt;
     const auto lost = waited.lost_with(mgr(), *this, state, kPatiencePs);
     // It gives its ticket back, so that nothing is missing if the turn comes after all: later tickets go first.
     if (lost && (counter.compare_swap(mine + 1, mine) == mine + 1 ||
@@ -102,7 +125,13 @@ void queue_of_words::take(std::uint64_t ticket, std::span<std::uint64_t> element
 
 void queue_of_words::push(std::span<const std::uint64_t> element) {
   require_words(element.size());
-  fill(ticket(pushed_, Turn::push), element);
+  if (seen_closed_) refuse_closed("push");
+  const auto mine = ticket(pushed_, Turn::push);
+  if (!mine) {
+    seen_closed_ = true;
+    refuse_closed("push");
+  }
+  fill(*mine, element);
 }
 
 bool queue_of_words::try_push(std::span<const std::uint64_t> element) {
@@ -112,9 +141,11 @@ bool queue_of_words::try_push(std::span<const std::uint64_t> element) {
   return good.has_value();
 }
 
-void queue_of_words::pop(std::span<std::uint64_t> element) {
+bool queue_of_words::pop(std::span<std::uint64_t> element) {
   require_words(element.size());
-  take(ticket(popped_, Turn::pop), element);
+  const auto mine = ticket(popped_, Turn::pop);
+  if (mine) take(*mine, element);
+  return mine.has_value();
 }
 
 bool queue_of_words::try_pop(std::span<std::uint64_t> element) {
@@ -122,6 +153,22 @@ bool queue_of_words::try_pop(std::span<std::uint64_t> element) {
   const auto good = try_ticket(popped_, Turn::pop);
   if (good) take(*good, element);
   return good.has_value();
+}
+
+void queue_of_words::close() {
+  std::uint64_t pushed = pushed_.load();
+  while (!is_closed(pushed)) {
+    const std::uint64_t old = pushed_.compare_swap(pushed, closed_behind(pushed));
+    if (old == pushed) return;
+    pushed = old;
+  }
+}
+
+bool queue_of_words::closed() { return is_closed(pushed_.load()); }
+
+void queue_of_words::refuse_closed(std::string_view what) const {
+  throw queue_closed("node " + std::to_string(my_node()) + ": " + std::string(what) + ": queue '" + full_name() +
+                     "' is closed");
 }
 
 }  // namespace loco

@@ -12,13 +12,19 @@
 // oldest pop is not, nothing be pushed where it was. All accesses are the NIC's, on the home node too (see atomic_var).
 // Elements are pushed in some total order; each is popped once, in that order.
 //
+// close() ends it: one compare-and-swap turns the counter of pushes into a mark and their number, so who draws a ticket
+// behind that sees the mark, and who waits to pop looks for it beside the slot's state. What has been pushed before, or
+// has its ticket, is there to be popped.
+//
 // A node that stops with a ticket leaves its slot as it is: what waits for that slot gives its ticket back and ends
 // with operation_error, the latest ticket first. So does what waits for a turn that nobody had, in an empty queue or a
 // full one: it cannot tell. The queue is as it was before the call, and the call may be made again; only behind the
 // ticket of a node that stopped the own one is lost, too. try_push and try_pop find the queue full or empty then.
-// Errors: operation_error when the home does not answer, or when a node that does not answer may have had the turn.
+// Errors: queue_closed for what comes behind close(). operation_error when the home does not answer, or when a node
+// that does not answer may have had the turn.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -38,8 +44,14 @@ class queue_of_words : public channel {
 
   void push(std::span<const std::uint64_t> element);
   [[nodiscard]] bool try_push(std::span<const std::uint64_t> element);
-  void pop(std::span<std::uint64_t> element);
+  /// False when the queue is closed and has no element for this call.
+  [[nodiscard]] bool pop(std::span<std::uint64_t> element);
   [[nodiscard]] bool try_pop(std::span<std::uint64_t> element);
+  void close();
+  [[nodiscard]] bool closed();
+
+ protected:
+  [[noreturn]] void refuse_closed(std::string_view what) const;
 
  private:
   enum class Turn : std::uint8_t { push, pop };
@@ -58,14 +70,21 @@ class queue_of_words : public channel {
   [[nodiscard]] std::uint64_t state_of(std::uint64_t ticket);
   /// A good ticket, or nothing when there is none now.
   std::optional<std::uint64_t> try_ticket(atomic_word& counter, Turn turn);
-  std::uint64_t ticket(atomic_word& counter, Turn turn);
+  /// Nothing when the queue has been closed before it.
+  std::optional<std::uint64_t> ticket(atomic_word& counter, Turn turn);
+  /// What is known of a slot, and the counter of pushes beside it.
+  struct Seen {
+    std::uint64_t state = 0, pushed = 0;
+  };
+  [[nodiscard]] Seen look(std::uint64_t ticket);
   void rest(std::int64_t waited_ps);
   void fill(std::uint64_t ticket, std::span<const std::uint64_t> element);
   void take(std::uint64_t ticket, std::span<std::uint64_t> element);
 
   NodeId home_;
   std::uint64_t capacity_;
-  std::uint64_t words_;  ///< of an element
+  std::uint64_t words_;                    ///< of an element
+  std::atomic<bool> seen_closed_ = false;  ///< by this node's pushes, of which none draws another ticket
   RegionIndex slots_ = 0;
   atomic_word pushed_;
   atomic_word popped_;
@@ -87,21 +106,30 @@ class shared_queue : private queue_of_words {
   using channel::ready;
   using channel::wait_for_ready;
 
-  /// Until there is room.
+  /// Until there is room. Throws queue_closed.
   void push(const T& element) { queue_of_words::push(value_words<T>::of(element)); }
-  /// False when the queue is full.
+  /// False when the queue is full, or closed.
   [[nodiscard]] bool try_push(const T& element) { return queue_of_words::try_push(value_words<T>::of(element)); }
-  /// Until there is an element.
+  /// Until there is an element. Throws queue_closed when none will come.
   [[nodiscard]] T pop() {
     Words element;
-    queue_of_words::pop(element);
+    if (!queue_of_words::pop(element)) refuse_closed("pop");
     return value_words<T>::value(element);
+  }
+  /// The same; nothing when none will come.
+  [[nodiscard]] std::optional<T> next() {
+    Words element;
+    return queue_of_words::pop(element) ? std::optional(value_words<T>::value(element)) : std::nullopt;
   }
   /// Nothing when the queue is empty.
   [[nodiscard]] std::optional<T> try_pop() {
     Words element;
     return queue_of_words::try_pop(element) ? std::optional(value_words<T>::value(element)) : std::nullopt;
   }
+  /// No more is pushed from now on, by any node. Any thread may do it, and more than once.
+  using queue_of_words::close;
+  /// Has it been? A round trip.
+  using queue_of_words::closed;
 };
 
 }  // namespace loco

@@ -26,11 +26,6 @@ hosts::Config runtime_config(Config&& c) {
   config.stops = std::move(c.stops);
   return config;
 }
-
-std::string look_text(const hosts::Look& look) {
-  if (look.what == hosts::Look::What::word) return fmt::format("a change of the word at {:#x}", look.where);
-  return fmt::format("a completion in completion queue {}", look.where);
-}
 }  // namespace
 
 Machine::Machine(Config config) : runtime_(runtime_config(std::move(config))) {}
@@ -38,12 +33,22 @@ Machine::Machine(Config config) : runtime_(runtime_config(std::move(config))) {}
 Machine::~Machine() { runtime_.threads().unwind(); }
 
 void Machine::spawn(nic::NodeId node, Program program) {
-  threads_.push_back(std::make_unique<Thread>(runtime_.threads(), node));
+  while (taken_.size() <= node) taken_.push_back(std::make_shared<TakenEvents>());
+  threads_.push_back(std::make_unique<Thread>(runtime_.threads(), node, taken_[node]));
   Thread& thread = *threads_.back();
   std::string name = fmt::format("thread {} of host {}", spawned_, node);
   if (runtime_.recorder()) runtime_.recorder()->add_thread(node, name);
   runtime_.threads().add(
       node, spawned_++, std::move(name), [&thread, program = std::move(program)] { program(thread); }, false);
+}
+
+std::string Machine::look_text(const hosts::Look& look) const {
+  if (look.what == hosts::Look::What::word) return fmt::format("a change of the word at {:#x}", look.where);
+  const nic::System& system = runtime_.system();
+  const auto cq = static_cast<nic::CqId>(look.where);
+  const bool overrun = cq < system.completion_queues() && system.cq_overrun(cq);
+  return fmt::format("a completion in completion queue {}{}", cq,
+                     overrun ? fmt::format(", which has overrun its {} entries (CQ_ERR)", system.cq_entries(cq)) : "");
 }
 
 std::string Machine::waiting() const {

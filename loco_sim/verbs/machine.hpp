@@ -76,9 +76,11 @@ class Machine {
 
  private:
   [[nodiscard]] std::string waiting() const;
+  [[nodiscard]] std::string look_text(const hosts::Look& look) const;
 
   hosts::Runtime runtime_;
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<std::shared_ptr<TakenEvents>> taken_;  ///< by node
   std::vector<std::pair<nic::NodeId, nic::Address>> flags_;
   std::uint32_t spawned_ = 0;
 };

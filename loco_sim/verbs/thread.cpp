@@ -73,6 +73,30 @@ bool Thread::srq_limit_reached(nic::SrqId srq) {
   return fibers_.cpu().srq_limit_reached(srq);
 }
 
+std::string_view name(AsyncEvent::Type type) { return type == AsyncEvent::Type::cq_err ? "CQ_ERR" : "QP_FATAL"; }
+
+std::optional<AsyncEvent> Thread::get_async_event() {
+  static_cast<void>(core());
+  const nic::System& system = fibers_.system();
+  std::optional<AsyncEvent> first;
+  const auto happened = [&](AsyncEvent event) {
+    if (!taken_->contains(event) && (!first || event < *first)) first = event;
+  };
+  for (nic::QpId qp = 0; qp < system.made().queue_pairs; ++qp) {
+    if (system.qp_node(qp) != node_) continue;
+    const auto made = system.queue_pair(qp);
+    bool lost = false;
+    for (const nic::CqId cq : {made.send_cq, made.recv_cq}) {
+      if (!system.cq_overrun(cq)) continue;
+      lost = true;
+      happened({AsyncEvent::Type::cq_err, cq});
+    }
+    if (lost && system.qp_state(qp) == nic::QpState::error) happened({AsyncEvent::Type::qp_fatal, qp});
+  }
+  if (first) taken_->insert(*first);
+  return first;
+}
+
 std::optional<nic::Cqe> Thread::poll_cq(nic::CqId cq, Where where) {
   std::array<nic::Cqe, 1> taken;
   hosts::Thread& thread = core(where);

@@ -4,9 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
+#include <string_view>
+#include <utility>
 
 #include "hosts/fibers.hpp"
 #include "nic_model/verbs.hpp"
@@ -29,10 +33,25 @@ struct Where {
   }
 };
 
+/// ibv_async_event: what no completion can tell.
+struct AsyncEvent {
+  enum class Type : std::uint8_t {
+    cq_err,    ///< IBV_EVENT_CQ_ERR: a completion queue has overrun, and takes no more
+    qp_fatal,  ///< IBV_EVENT_QP_FATAL: so a queue pair has failed of which a completion is lost
+  };
+  Type type = Type::cq_err;
+  std::uint32_t element = 0;  ///< the completion queue, or the queue pair
+  auto operator<=>(const AsyncEvent&) const = default;
+};
+[[nodiscard]] std::string_view name(AsyncEvent::Type type);
+/// Those that the threads of a host have taken.
+using TakenEvents = std::set<AsyncEvent>;
+
 /// A core of a simulated host, for the program that runs on it. All calls are made from inside that program.
 class Thread {
  public:
-  Thread(hosts::Fibers& fibers, nic::NodeId node) : fibers_(fibers), node_(node) {}
+  Thread(hosts::Fibers& fibers, nic::NodeId node, std::shared_ptr<TakenEvents> taken)
+      : fibers_(fibers), node_(node), taken_(std::move(taken)) {}
 
   [[nodiscard]] nic::NodeId node() const { return node_; }
   [[nodiscard]] sim::SimTime now() const;
@@ -49,6 +68,9 @@ class Thread {
   void post_srq_recvs(nic::SrqId srq, std::span<const nic::RecvWqe> requests, Where where = Where::here());
   /// IBV_EVENT_SRQ_LIMIT_REACHED: has the queue fallen below its limit (System::set_srq_limit)? Takes the event.
   [[nodiscard]] bool srq_limit_reached(nic::SrqId srq);
+  /// ibv_get_async_event of a device whose file does not block: the next event of this host that no thread of it has
+  /// taken, completion queues first.
+  [[nodiscard]] std::optional<AsyncEvent> get_async_event();
   /// ibv_poll_cq for one completion.
   [[nodiscard]] std::optional<nic::Cqe> poll_cq(nic::CqId cq, Where where = Where::here());
   /// Polls until there is a completion. Its status is the caller's to look at.
@@ -81,6 +103,7 @@ class Thread {
 
   hosts::Fibers& fibers_;
   nic::NodeId node_;
+  std::shared_ptr<TakenEvents> taken_;
 };
 
 }  // namespace loco::verbs

@@ -156,7 +156,7 @@ class Member {
     const std::size_t n = node_.poll(done);
     for (const Completion& c : std::span(done).first(n)) {
       if (c.status != Status::success)
-        fail();
+        fail(c);
       else
         --under_way_;
     }
@@ -164,8 +164,9 @@ class Member {
   }
 
   /// The sum cannot be had any more, and those that wait for this node's part of it would wait for ever.
-  void fail() {
+  void fail(const Completion& failed) {
     setup_.results.promise("failed_messages", 1);
+    setup_.results.note_failure("failed_messages", node_.my_node(), failed);
     ring_.failed = true;
     for (NodeId n = 0; n < nodes_; ++n) setup_.cluster.node(n).wake_all();
   }

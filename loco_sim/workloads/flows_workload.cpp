@@ -59,6 +59,7 @@ void take(const Setup& setup, const flows::Player& player) {
     setup.results.counters.add(bytes, flow.bytes);
   }
   setup.results.promise("failed_flows", flows::failed(player));
+  for (const auto& [node, failed] : flows::failures(player)) setup.results.note_failure("failed_flows", node, failed);
 }
 
 }  // namespace

@@ -74,7 +74,10 @@ void sender(Transport& node, const Setup& setup, const Plan& plan) {
     for (std::size_t i = 0; i < n; ++i, ++complete) {
       const bool arrived = done[i].status == Status::success;
       setup.results.promise("failed_messages", arrived ? 0 : 1);
-      if (!arrived) continue;
+      if (!arrived) {
+        setup.results.note_failure("failed_messages", node.my_node(), done[i]);
+        continue;
+      }
       setup.results.add(victim ? "victim" : "message", posted[done[i].token], node.now_ps());
       setup.results.counters.add(bytes, size);
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "loco_sim/loco/errors.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 
 namespace loco::workloads {
@@ -109,11 +110,25 @@ void Results::promise(std::string_view counter, std::uint64_t broken) {
   counters.add(counters.id(std::string(counter)), broken);
 }
 
+void Results::note_failure(std::string_view counter, NodeId node, const Completion& failed) {
+  const auto [first, is_first] = failures.try_emplace(std::string(counter), Failure{node, failed});
+  if (!is_first && first->second.completion.status == Status::wr_flush_err && failed.status != Status::wr_flush_err)
+    first->second = {node, failed};
+}
+
 std::vector<std::string> Results::broken() const {
   std::vector<std::string> result;
-  for (const std::string& name : promises)
-    if (const std::uint64_t times = counters.value(name); times != 0)
-      result.push_back(name + ": " + std::to_string(times));
+  for (const std::string& counter : promises) {
+    const std::uint64_t times = counters.value(counter);
+    if (times == 0) continue;
+    result.push_back(counter + ": " + std::to_string(times));
+    const auto first = failures.find(counter);
+    if (first == failures.end()) continue;
+    const Completion& c = first->second.completion;
+    result.back() += " (first: ";
+    result.back() += failure(first->second.node, name(c.operation), c.peer, c.status).what();
+    result.back() += ")";
+  }
   return result;
 }
 

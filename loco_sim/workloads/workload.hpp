@@ -76,12 +76,21 @@ struct Results {
   std::vector<std::string> promises;  ///< names of the counters that must be 0: what the workload checks itself
   std::int64_t first_start_ps = 0;    ///< of all measured operations
   std::int64_t last_end_ps = 0;
+  struct Failure {
+    NodeId node = 0;
+    Completion completion;
+  };
+  std::map<std::string, Failure, std::less<>> failures;  ///< by counter: the first one
 
   /// Adds a sample of an operation that ran from `start_ps` to `end_ps`.
   void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps, std::uint32_t samples_each = 1);
   /// Adds to a counter of things that may not happen; adding 0 says that they were looked for.
   void promise(std::string_view counter, std::uint64_t broken);
-  /// "lost_updates: 3" for each promise that was not kept.
+  /// An operation of `node` failed, for which the counter counts: the first one is told with it, and rather one that
+  /// failed by itself than one that was flushed for another's sake.
+  void note_failure(std::string_view counter, NodeId node, const Completion& failed);
+  /// "lost_updates: 3" for each promise that was not kept; "failed_messages: 3 (first: node 1: put to node 2 failed:
+  /// transport retry counter exceeded)" where it is known why.
   [[nodiscard]] std::vector<std::string> broken() const;
   /// Null when nothing of that name was measured.
   [[nodiscard]] const OperationTimes* find(std::string_view operation) const;

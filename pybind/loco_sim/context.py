@@ -58,6 +58,18 @@ def operation(method: Callable[_Given, tuple[Any, ...]]) -> Callable[_Given, Ope
     return made
 
 
+def _picoseconds(time: int | str) -> int:
+    if isinstance(time, str):
+        amount, kind = parse_quantity(time)
+        if kind != "duration":
+            raise ValueError(f"time: expected a time such as 50ns, found {time!r}")
+        time = amount
+    picoseconds = _integer("time", time)
+    if not 0 <= picoseconds < 2**63:
+        raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {picoseconds}")
+    return picoseconds
+
+
 def _integer(name: str, value: int) -> int:
     """NumPy's integers as Python's, which do not overflow."""
     if not hasattr(value, "__index__"):
@@ -164,15 +176,7 @@ class Context:
     @operation
     def compute(self, time: int | str) -> _Numbers:
         """Work that takes this long: picoseconds, or text such as "2us"."""
-        if isinstance(time, str):
-            amount, kind = parse_quantity(time)
-            if kind != "duration":
-                raise ValueError(f"time: expected a time such as 50ns, found {time!r}")
-            time = amount
-        picoseconds = _integer("time", time)
-        if not 0 <= picoseconds < 2**63:
-            raise ValueError(f"time: expected 0 to 2^63 - 1 picoseconds, found {picoseconds}")
-        return (_COMPUTE, picoseconds)
+        return (_COMPUTE, _picoseconds(time))
 
     @operation
     def load(self, name: str, index: int = 0) -> _Numbers:
@@ -338,13 +342,18 @@ class Context:
 
     @operation
     def dequeue(self, name: str) -> _Numbers:
-        """`SharedQueue`: until there is an element. Result: it."""
+        """`SharedQueue`: until there is an element. Result: it, or None once the queue is closed and empty."""
         return self._call("dequeue", name)
 
     @operation
     def try_dequeue(self, name: str) -> _Numbers:
         """`SharedQueue`. Result: an element, or None when it is empty."""
         return self._call("try_dequeue", name)
+
+    @operation
+    def close(self, name: str) -> _Numbers:
+        """`SharedQueue`: no more is pushed, by any node: `enqueue` is a `RunError` from now on, `try_enqueue` gives 0."""
+        return self._call("close", name)
 
     @operation
     def lock(self, name: str) -> _Numbers:
@@ -355,6 +364,11 @@ class Context:
     def try_lock(self, name: str) -> _Numbers:
         """`Mutex`. Result: 1 if this thread holds it now, else 0."""
         return self._call("try_lock", name)
+
+    @operation
+    def try_lock_for(self, name: str, time: int | str) -> _Numbers:
+        """`Mutex`: tries for so long, in picoseconds or text such as "2us". Result: 1 if this thread holds it now, else 0."""
+        return self._call("try_lock_for", name, _picoseconds(time))
 
     @operation
     def unlock(self, name: str) -> _Numbers:

@@ -101,7 +101,7 @@ class SharedQueue(_Object):
     capacity: int = field(default=64, metadata={"least": 1})
     home: int = 0
     kind = "queue"
-    calls = frozenset({"enqueue", "try_enqueue", "dequeue", "try_dequeue"})
+    calls = frozenset({"enqueue", "try_enqueue", "dequeue", "try_dequeue", "close"})
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Mutex(_Object):
     home: int = 0
     hand_overs_max: int = 16
     kind = "mutex"
-    calls = frozenset({"lock", "try_lock", "unlock"})
+    calls = frozenset({"lock", "try_lock", "try_lock_for", "unlock"})
 
 
 @dataclass(frozen=True)

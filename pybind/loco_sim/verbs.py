@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from .trace import Trace
     from .verdict import Verdict
 
-__all__ = ["Access", "Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Race", "Races", "Request",
+__all__ = ["Access", "AsyncEvent", "Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Race", "Races", "Request",
            "Run", "SharedReceiveQueue", "Thread", "VerbsError", "races"]
 
 (_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POST_SRQ_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE,
- _LOAD_FLAG, _COMPARE_SWAP, _SRQ_LIMIT, _MODIFY_QP) = (
+ _LOAD_FLAG, _COMPARE_SWAP, _SRQ_LIMIT, _MODIFY_QP, _ASYNC_EVENT) = (
     _core.VERBS_CALLS[name] for name in ("now", "compute", "load", "store", "fence", "post_send", "post_recv",
                                          "post_srq_recv", "poll_cq", "wait_cq", "wait_for_change", "load_flag",
-                                         "compare_swap", "srq_limit", "modify_qp"))
+                                         "compare_swap", "srq_limit", "modify_qp", "async_event"))
 _ACCESS = {"local_write": 1, "remote_write": 2, "remote_read": 4, "remote_atomic": 8}
 _ALL_ACCESS = 15
 _STATES = ("reset", "init", "rtr", "rts", "sqd", "sqe", "error")
@@ -264,6 +264,14 @@ class Completion:
         return self.status == "success"
 
 
+@dataclass(frozen=True)
+class AsyncEvent:
+    """What no completion can tell (``ibv_async_event``)."""
+
+    type: str  #: "CQ_ERR": a completion queue has overrun; "QP_FATAL": a queue pair has failed, a completion of which is lost
+    element: int  #: number of the completion queue, or of the queue pair
+
+
 Call = Operation
 """What a thread is to do next: made by a `Thread`, done when it is yielded. One that never is warns."""
 
@@ -412,6 +420,12 @@ class Thread:
     def srq_limit_reached(self, srq: SharedReceiveQueue) -> _Values:
         """``IBV_EVENT_SRQ_LIMIT_REACHED``: takes the event. Gives 1 when it had come, else 0."""
         return (_SRQ_LIMIT, _a(SharedReceiveQueue, "srq", srq).number)
+
+    @operation
+    def get_async_event(self) -> _Values:
+        """``ibv_get_async_event`` without waiting. Gives the next `AsyncEvent` of this host that none of its threads has
+        taken, or None."""
+        return (_ASYNC_EVENT,)
 
     @operation
     def modify_qp(self, qp: QueuePair, to: str, **attributes: Any) -> _Values:
@@ -678,7 +692,7 @@ class Machine:
             raise RuntimeError("expected a machine that has not run yet")
         self._ran = True
         generators = [(thread.node, generator) for thread, generator in self._threads]
-        returned, now = self._machine.run(generators, Completion, VerbsError, max_events)
+        returned, now = self._machine.run(generators, Completion, AsyncEvent, VerbsError, max_events)
         for (thread, _), value in zip(self._threads, returned):
             thread.returned = value
         run = Run(now)

@@ -116,6 +116,47 @@ def test_mutex(seed):
     assert {v for v in r.returned.values() if v is not None} <= {9}
 
 
+def test_queue_that_is_closed():
+    def producer(ctx):
+        for n in range(3):
+            yield ctx.enqueue("q", 10 + n)
+        yield ctx.close("q")
+        return (yield ctx.try_enqueue("q", 1))
+
+    def consumer(ctx):
+        got = []
+        while (element := (yield ctx.dequeue("q"))) is not None:
+            got.append(element)
+        return got
+
+    r = run({0: producer, 1: consumer, 2: consumer}, {"q": ls.SharedQueue(capacity=2, home=1)})
+    assert r.verdict.ok and r.returned[0] == 0
+    assert sorted(r.returned[1] + r.returned[2]) == [10, 11, 12]
+
+    def too_late(ctx):
+        yield ctx.close("q")
+        yield ctx.enqueue("q", 1)
+
+    with pytest.raises(ls.RunError, match="push: queue 'q' is closed"):
+        run({0: too_late}, {"q": ls.SharedQueue()})
+
+
+def test_mutex_for_a_while():
+    def holder(ctx):
+        yield ctx.lock("m")
+        yield ctx.barrier("b")
+        yield ctx.compute("1ms")
+        yield ctx.unlock("m")
+
+    def other(ctx):
+        yield ctx.barrier("b")
+        tried = [(yield ctx.try_lock_for("m", "100us")), (yield ctx.try_lock_for("m", "5ms"))]
+        yield ctx.unlock("m")
+        return tried
+
+    assert run({0: holder, 1: other}, {"m": ls.Mutex(home=1)}, hardware="cx5-roce-25g").returned[1] == [0, 1]
+
+
 def test_store():
     def node(ctx):
         done = [(yield ctx.insert("kv", 10 + ctx.node, 5)), (yield ctx.insert("kv", 10 + ctx.node, 6))]

@@ -141,6 +141,52 @@ def test_the_same_bytes_by_other_keys():
         verbs.Thread(0).post_sends(qp, [])
 
 
+def test_a_completion_queue_that_overruns_is_an_asynchronous_event():
+    """IBTA volume 1, 11.6.3: the queue pair whose completion is lost fails; the others have to do with it once theirs is."""
+    m = verbs.Machine(nodes=2)
+    here, there = m.register(0, 64), m.register(1, 64)
+    cq, good = m.create_cq(0, entries=1), m.create_cq(0)
+    first, second = m.create_qp(0, cq), m.create_qp(0, good)
+    for qp in (first, second):
+        m.connect(qp, m.create_qp(1, m.create_cq(1)))
+
+    def program(t):
+        assert (yield t.get_async_event()) is None
+        for i in range(3):
+            yield t.post_send(first, "rdma_write", local=here[:8], remote=there[:8], wr_id=i)
+        yield t.post_send(second, "rdma_write", local=here[:8], remote=there[8:16])
+        assert (yield t.wait_cq(good)).ok
+        yield t.compute(10_000_000)
+        events = []
+        while (event := (yield t.get_async_event())) is not None:
+            events.append((event.type, event.element))
+        return events, (yield t.poll_cq(cq)).wr_id, (yield t.poll_cq(cq))
+
+    thread = m.spawn(0, program)
+    m.run()
+    assert thread.returned == ([("CQ_ERR", cq.number), ("QP_FATAL", first.number)], 0, None)
+    assert m.state(first) == "error" and m.state(second) == "rts"
+
+
+def test_who_waits_at_a_completion_queue_that_has_overrun_is_told_so():
+    m = verbs.Machine(nodes=2)
+    here, there = m.register(0, 64), m.register(1, 64)
+    cq = m.create_cq(0, entries=1)
+    qp = m.create_qp(0, cq)
+    m.connect(qp, m.create_qp(1, m.create_cq(1)))
+
+    def program(t):
+        for _ in range(2):
+            yield t.post_send(qp, "rdma_write", local=here[:8], remote=there[:8])
+        yield t.compute(10_000_000)
+        for _ in range(2):
+            yield t.wait_cq(cq)
+
+    m.spawn(0, program)
+    with pytest.raises(ls.RunError, match=r"a completion in completion queue 0, which has overrun its 1 entries \(CQ_ERR\)"):
+        m.run()
+
+
 def test_states_are_those_of_the_specification():
     m = verbs.Machine(nodes=2)
     here, there = m.register(0, 64), m.register(1, 64)

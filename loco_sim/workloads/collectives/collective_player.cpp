@@ -264,7 +264,7 @@ class CollectiveMember {
     std::array<Completion, kCollectiveUnderWay> polled;
     const std::size_t n = node_.poll(polled);
     for (const Completion& c : std::span(polled).first(n)) {
-      if (c.status != Status::success) fail();
+      if (c.status != Status::success) fail(c);
       const auto of = static_cast<std::uint32_t>(c.token >> 32U);
       all_.done[node_.my_node()][of].push_back(static_cast<std::uint32_t>(c.token));
       if (of != channel_) node_.wake_all();
@@ -386,8 +386,9 @@ class CollectiveMember {
     }
   }
 
-  void fail() {
+  void fail(const Completion& failed) {
     setup_.results.promise("failed_messages", 1);
+    setup_.results.note_failure("failed_messages", node_.my_node(), failed);
     all_.failed = true;
     wake();
   }

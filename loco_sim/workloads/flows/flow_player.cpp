@@ -5,6 +5,7 @@
 #include <deque>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "loco_sim/transport/message_follower.hpp"
 
@@ -90,6 +91,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     return all;
   }
 
+  [[nodiscard]] const std::vector<std::pair<NodeId, Completion>>& failures() const { return failures_; }
   [[nodiscard]] std::uint64_t failed() const {
     return static_cast<std::uint64_t>(std::ranges::count(states_, true, &State::gone));
   }
@@ -256,6 +258,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
         --host.to_complete;
         if (!host.slots.empty()) host.idle.push_back(host.slots[states_[f].slot].get());
         if (c.status != Status::success) {
+          failures_.emplace_back(t.my_node(), c);
           fail(f);
           continue;
         }
@@ -340,6 +343,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   FlowList list_;
   Play how_;
   std::vector<State> states_;
+  std::vector<std::pair<NodeId, Completion>> failures_;
   std::vector<Host> hosts_;
   std::vector<std::uint32_t> fired_;
 };
@@ -353,5 +357,7 @@ std::shared_ptr<Player> start(SimulatedCluster& cluster, FlowList list, Play how
 std::vector<FlowRecord> records(const Player& player) { return player.records(); }
 
 std::uint64_t failed(const Player& player) { return player.failed(); }
+
+std::vector<std::pair<NodeId, Completion>> failures(const Player& player) { return player.failures(); }
 
 }  // namespace loco::workloads::flows

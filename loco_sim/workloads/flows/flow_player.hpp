@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/transport/cluster.hpp"
@@ -35,5 +36,7 @@ class Player;
 
 /// Flows that failed, and those that never began because of them.
 [[nodiscard]] std::uint64_t failed(const Player& player);
+/// The nodes and completions of those that failed, in the order of time.
+[[nodiscard]] std::vector<std::pair<NodeId, Completion>> failures(const Player& player);
 
 }  // namespace loco::workloads::flows

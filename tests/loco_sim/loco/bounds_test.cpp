@@ -123,7 +123,7 @@ TEST_CASE("values of another number of words are refused, and what is beside the
       require_refused<loco::size_error>("guarded, read", [&] { static_cast<void>(guarded.try_load(value)); });
       require_refused<loco::size_error>("push", [&] { queue.push(value); });
       require_refused<loco::size_error>("try_push", [&] { static_cast<void>(queue.try_push(value)); });
-      require_refused<loco::size_error>("pop", [&] { queue.pop(value); });
+      require_refused<loco::size_error>("pop", [&] { static_cast<void>(queue.pop(value)); });
       require_refused<loco::size_error>("try_pop", [&] { static_cast<void>(queue.try_pop(value)); });
     }
     std::array<std::uint64_t, 2> value{};
@@ -208,6 +208,57 @@ TEST_CASE("options and calls that cannot be meant are refused where they are mad
     require(operation.result() == 1, "the first one goes on");
     require_refused<loco::setup_error>("a window of no operations", [&] { const loco::kv_window window(store, 0); });
   });
+}
+
+TEST_CASE("a mem_ref that is given back while an operation on it is in flight is refused, and nobody gets it") {
+  const auto program = [](loco::Transport& node) {
+    manager mgr(node);
+    loco::var<std::uint64_t> v(mgr, "v");
+    mgr.wait_for_ready();
+    const auto refused = [&](const std::function<void()>& next) {
+      std::string what;
+      try {
+        next();
+      } catch (const std::logic_error& error) {
+        what = error.what();
+      }
+      return what.starts_with("a mem_ref was given back while an operation on it was in flight");
+    };
+    loco::ack_key key(mgr);
+    loco::Address lost = 0;
+    {
+      loco::mem_ref block(mgr, 8);
+      lost = block.address();
+      mgr.get(block.address(), v.copy(0), 0, 8, &key);
+    }
+    require(refused([&] { const loco::mem_ref next(mgr, 8); }), "the key says that it is in flight");
+    require(!refused([&] { mgr.check(); }), "it is told once");
+    key.wait();
+    require(loco::mem_ref(mgr, 8).address() != lost, "another block");
+    {
+      loco::mem_ref block(mgr, 8);
+      loco::ack_key inner(mgr);
+      mgr.put(block.address(), v.copy(0), 0, 8, &inner, {.more = true});
+      mgr.get(block.address(), v.copy(0), 0, 8, &inner);
+    }
+    require(refused([&] { mgr.check(); }), "its key has gone");
+    loco::Address kept = 0;
+    for (int i = 0; i < 3; ++i) {
+      loco::mem_ref block(mgr, 8);
+      require(i == 0 || block.address() == kept, "the same block again and again");
+      kept = block.address();
+      loco::ack_key inner(mgr);
+      mgr.get(block.address(), v.copy(0), 0, 8, &inner);
+      if (i == 0) inner.wait();
+      if (i == 1) {
+        while (!inner.poll()) node.pause();
+      }
+      if (i == 2) loco::global_fence(mgr);  // behind it all is done
+    }
+    require(!refused([&] { mgr.check(); }), "all three were waited for");
+  };
+  for (const auto schedule : {loco::Schedule::timed, loco::Schedule::random, loco::Schedule::adversarial})
+    REQUIRE(on_simulator(1, program, schedule, 1).consistent());
 }
 
 #ifndef NDEBUG

@@ -14,9 +14,9 @@
 #include "loco_sim/loco/mem_ref.hpp"
 #include "loco_sim/loco/mixed_size.hpp"
 #include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/workloads/power_controller.hpp"
 #include "loco_sim/loco/ring_buffer.hpp"
 #include "loco_sim/loco/var.hpp"
+#include "loco_sim/workloads/power_controller.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
@@ -113,6 +113,89 @@ void traffic_on_schedules(std::uint32_t nodes, bool blocking, std::uint64_t seed
 }
 
 }  // namespace
+
+namespace {
+
+void small_integers(loco::Transport& node) {
+  loco::manager mgr(node);
+  loco::atomic_var<std::uint8_t> byte(mgr, "byte", 0, 250);
+  loco::atomic_var<std::int32_t> number(mgr, "number", 1, -7);
+  loco::barrier bar(mgr, "bar");
+  mgr.wait_for_ready();
+  for (int i = 0; i < 4; ++i) {
+    byte.fetch_add(1);
+    number.fetch_add(node.my_node() == 0 ? -2 : 3);
+  }
+  bar.waiting();
+  const auto added = static_cast<std::int32_t>(4 * (node.num_nodes() - 1));
+  require(byte.load() == static_cast<std::uint8_t>(250 + 4 * node.num_nodes()), "a byte wraps around");
+  require(number.load() == -7 - 8 + 3 * added, "a sum through 0");
+  bar.waiting();
+  if (node.my_node() != 0) return;
+  std::int32_t expected = number.load();
+  require(number.compare_exchange(expected, 5), "what has carried into the bytes behind a value is no part of it");
+  require(!number.compare_exchange(expected, 6) && expected == 5, "another value");
+  require(number.exchange(-1) == 5 && number.fetch_add(2) == -1 && number.load() == 1, "and on from there");
+}
+
+}  // namespace
+
+TEST_CASE("atomic variables of small integers are carried in a word") {
+  on_threads(3, small_integers);
+  on_many_schedules(3, small_integers, 12);
+}
+
+namespace {
+
+/// Node 0 closes the queue behind its own last element, the others push until then; all take what there is.
+void until_closed(loco::Transport& node, std::uint64_t& pushed, std::uint64_t& popped) {
+  loco::manager mgr(node);
+  loco::shared_queue<std::uint64_t> queue(mgr, "queue", 3, 1);
+  loco::barrier bar(mgr, "bar");
+  mgr.wait_for_ready();
+  loco::workloads::run_team(node, 2, [&](std::uint32_t thread) {
+    if (thread == 1) {
+      while (const auto element = queue.next()) popped += *element;
+      return;
+    }
+    try {
+      for (std::uint64_t i = 0; node.my_node() != 0 || i < 3; ++i) {
+        queue.push(100 + i);
+        pushed += 100 + i;
+      }
+      queue.close();
+      queue.close();
+      queue.push(1);
+    } catch (const loco::queue_closed& error) {
+      require(std::string(error.what()).ends_with("push: queue 'queue' is closed"), error.what());
+    }
+    require(!queue.try_push(1) && queue.closed(), "closed for good");
+  });
+  bar.waiting();
+  require(!queue.try_pop(), "nothing is left");
+  bool refused = false;
+  try {
+    (void)queue.pop();
+  } catch (const loco::queue_closed&) {
+    refused = true;
+  }
+  require(refused, "nothing will come");
+  bar.waiting();
+}
+
+}  // namespace
+
+TEST_CASE("a queue that is closed gives what has been pushed, to somebody, and ends those who wait") {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    std::uint64_t pushed = 0, popped = 0;
+    const auto program = [&](loco::Transport& node) { until_closed(node, pushed, popped); };
+    const auto schedule = seed % 2 == 0 ? loco::Schedule::random : loco::Schedule::adversarial;
+    INFO("seed " << seed);
+    REQUIRE(on_simulator(3, program, schedule, seed).consistent());
+    CHECK(pushed >= 3 * 100 + 3);
+    CHECK(popped == pushed);
+  }
+}
 
 TEST_CASE("atomic variables lose nothing") {
   on_threads(4, add_everywhere);

@@ -121,6 +121,7 @@ TEST_CASE("a message that fails is counted, and nobody waits for what will not c
     REQUIRE(result.broken.size() == 1);
     CHECK_THAT(result.broken.front(), test::contains_text("failed_messages: "));
     CHECK(result.operations_done < 100);
+    CHECK_THAT(result.broken.front(), test::contains_text(" failed: transport retry counter exceeded)"));
     CHECK(result.workload_counters.value("wrong_sums") == 0);
     CHECK((result.operations_done > 0) == (failure.find("150us") != std::string::npos));
   }

@@ -111,7 +111,8 @@ TEST_CASE("a time-out that is too short fails on every network that holds messag
                      "}\nworkload: {kind: traffic, pattern: incast, size: 1MiB, count: 4, outstanding: 2}\n",
                  "ack_timeout: 8192ns, retry_count: 0, lossy_timeout: 0ns");
     REQUIRE(result.broken.size() == 1);
-    CHECK(result.broken.front() == "failed_messages: 32");
+    CHECK_THAT(result.broken.front(), test::contains_text("failed_messages: 32 (first: node "));
+    CHECK_THAT(result.broken.front(), test::contains_text(": put to node 0 failed: transport retry counter exceeded)"));
     CHECK(result.counters.timeouts == 8);  // one for each queue pair; the rest is flushed
   }
 }
@@ -135,7 +136,9 @@ TEST_CASE("messages that fail are counted, and break what the workload promises"
   CHECK(counter(good, "failed_messages") == 0);
   const RunResult some = run_text(traffic + "fabric: {failures: [{link: [h1, s0], down: 0us}]}\n");
   CHECK(some.operations_done == 3);
-  CHECK(some.broken == std::vector<std::string>{"failed_messages: 3"});
+  CHECK(some.broken ==
+        std::vector<std::string>{
+            "failed_messages: 3 (first: node 1: put to node 0 failed: transport retry counter exceeded)"});
   CHECK(!some.consistent());
 }
 
@@ -275,8 +278,9 @@ TEST_CASE("hosts with different path MTUs: messages of one packet pass, longer o
     return result.broken.empty() ? std::string("none") : result.broken.front();
   };
   CHECK(failed("1KiB") == "none");
-  CHECK(failed("1025B") == "failed_messages: 3");  // those of host 1: the first is refused, the rest flushed
-  CHECK(failed("64KiB") == "failed_messages: 3");
+  const std::string refused = "failed_messages: 3 (first: node 1: put to node 0 failed: remote invalid request error)";
+  CHECK(failed("1025B") == refused);  // those of host 1: the first is refused, the rest flushed
+  CHECK(failed("64KiB") == refused);
 }
 
 TEST_CASE("selective repeat under a window: what is left of a line, with rates, delays, losses, windows", "[figures]") {

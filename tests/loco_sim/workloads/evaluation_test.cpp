@@ -139,18 +139,25 @@ TEST_CASE("Section 6.2: the fence costs writes some of their throughput, reads n
     CHECK(share > 0.02);
     CHECK(share < 0.25);
   }
-  // About as much where threads do not wait for latency: their CPUs are the limit, on two nodes, too.
+  // About as much where threads do not wait for latency.
   const auto writes = [](std::uint32_t nodes, bool fence) {
     return per_second(run(
         "kvstore", nodes,
         {{"mix", kWrite}, {"window", 128}, {"fence", fence ? 1 : 0}, {"iterations", 1000}, {"key_space", 1 << 20}}));
   };
-  for (const std::uint32_t nodes : {2U, 4U, 8U}) {
+  for (const std::uint32_t nodes : {4U, 8U}) {
     const double share = 1 - writes(nodes, true) / writes(nodes, false);
     INFO(nodes << " nodes: " << 100 * share << " %");
     CHECK(share > 0.09);
     CHECK(share < 0.2);
   }
+  // On two nodes it is less: without the fence the atomics of two NICs are the limit, one at a time, 461 ns each.
+  const double limit = 2 / 461e-9, without = writes(2, false), share = 1 - writes(2, true) / without;
+  INFO("2 nodes: " << 100 * share << " %, " << without / limit << " of what their atomics allow");
+  CHECK(without < limit);
+  CHECK(without > 0.9 * limit);
+  CHECK(share > 0.05);
+  CHECK(share < 0.2);
 }
 
 namespace {
@@ -218,15 +225,9 @@ TEST_CASE("Fig. 17: Sherman's tree is not ahead on uniform writes here, for it w
   // The paper has it ahead with a window of 3, on half and on all writes. Here an update of LOCO's store waits for two
   // round trips: draw and look, which are one list; write and fence, another one; its release is not waited for. Half
   // of the keys are the own node's: there it waits for the lock alone, half of the locks being the other node's. So 1/2
-  // for the lock, and 1/2 for write and fence.
-  // Who has not let go of the lock last asks its home for the name behind, together with write and fence, or, for the
-  // own node's keys, by itself: 1/2 times 1/2. Who has need not, for a quarter of 200 updates: behind 2 i of both
-  // threads, one of 256 locks has been taken with 1 - exp(-2 i / 256), by either one last; half of that, on average
-  // over i, is 0.25.
-  // The tree reads the leaf between lock and write, and waits for the release behind them, which waits for the fence:
-  // four, or three without it, of which half are within the node.
-  constexpr double kAsks = 0.25 * (1 - 0.25);
-  CHECK(round_trips(kLoco, "update", kWrite) == Approx(1.0 + kAsks).epsilon(0.15));
+  // for the lock, and 1/2 for write and fence. The tree reads the leaf between the two, and waits for the release
+  // behind them, which waits for the fence: four, or three without it, of which half are within the node.
+  CHECK(round_trips(kLoco, "update", kWrite) == Approx(1.0).epsilon(0.15));
   CHECK(round_trips(kTree, "update", kWrite) == Approx(2.0).epsilon(0.15));
   CHECK(round_trips(kTree, "update", kWrite, false) == Approx(1.5).epsilon(0.15));
   CHECK(round_trips(kLoco, "lookup", kRead) == Approx(0.5).epsilon(0.15));
@@ -285,9 +286,8 @@ TEST_CASE("Fig. 19: under a single lock LOCO's is ahead of MPI's windows, where 
 }
 
 TEST_CASE("Fig. 19: transfers under two locks are faster with LOCO's") {
-  // LOCO's wait for five round trips: each lock, the balances, the fence together with the name behind the first lock
-  // that is let go of, and the name behind the other. MPI's wait for six: each lock, the balances, until these are
-  // written, and letting go of each lock: LOCO's are a sixth shorter at most.
+  // LOCO's wait for four round trips: each lock, the balances, the fence. MPI's wait for six: each lock, the balances,
+  // until these are written, and letting go of each lock.
   for (const std::uint32_t nodes : {2U, 3U, 8U})
     for (const std::int64_t threads : {1, 4}) {
       INFO(nodes << " nodes, " << threads << " thread(s)");
@@ -299,7 +299,7 @@ TEST_CASE("Fig. 19: transfers under two locks are faster with LOCO's") {
                                {"accounts", 1'000'000},
                                {"locks", 2'728}}));
       };
-      CHECK(transfers(0) > transfers(1));
+      CHECK(transfers(0) > 1.1 * transfers(1));
     }
 }
 

@@ -53,8 +53,9 @@ Run run(const std::string& kind, const std::string& operation, const Settings& s
 
 double time_out() { return static_cast<double>(lossy(0, 1).profile.nic_ack_timeout.ps) / 1e12; }
 
-// A section on a lock that others want, from its holder's draw to the telling of the next: draw and look, the name and
-// the look behind it, read the counter, write it and fence, ask who is next, tell it.
+// A section on a lock that others want, from its holder's draw to the telling of the next: draw and look, the name with
+// the sign and behind it the look at what is served and for the sign of the one before, read the counter, write it and
+// fence, ask who is next, tell it.
 constexpr double kRequestsPerSection = 9;
 // Each is sent and answered; each way has two links, each of which may lose it.
 constexpr double kLinkPassages = kRequestsPerSection * 2 * 2;
@@ -103,12 +104,13 @@ TEST_CASE("under a lock what packets that are lost cost is their time-outs") {
   }
 }
 
-TEST_CASE("an update of a store costs six work requests at any window, with and without losses", "[figures]") {
-  // Draw, look, write, fence, asking for the name behind, release; write and fence fall away on the own node, for one
-  // key in eight. Who has let go of the lock last need not ask. A lock that is found taken costs some more: name and
-  // look. Where many are, threads of one node share them. Where packets may be lost, a node may be given up, and what
-  // the index says of a slot on another node is believed once that has been looked at: a get.
-  constexpr double kAlone = 6 - 2.0 / kNodes, kInspects = 1 - 1.0 / kNodes;
+TEST_CASE("an update of a store costs five work requests at any window, with and without losses", "[figures]") {
+  // Draw, look, write, fence, release; write and fence fall away on the own node, for one key in eight. A lock that is
+  // found taken costs some more: name and look, a sign on the home or another look for one, asking for the name. Where
+  // many are, threads of one node share them: with 4,096 updates under way and 256 locks it is one more an update at
+  // most. Where packets may be lost, a node may be given up, and what the index says of a slot on another node is
+  // believed once that has been looked at: a get.
+  constexpr double kAlone = 5 - 2.0 / kNodes, kInspects = 1 - 1.0 / kNodes;
   for (const std::int64_t window : {3, 128})
     for (const std::uint32_t loss : {0U, 100U, 3'000U}) {
       INFO("window " << window << ", " << loss << " in a million");
@@ -120,6 +122,6 @@ TEST_CASE("an update of a store costs six work requests at any window, with and 
       CHECK(requests > 0.9 * (kAlone + inspects));
       // Who sees that the lock has been let go and does not get it asks for 64 round trips at once, then less and less
       // often, and each 1,024th of the time of all retries (8 time-outs, and 1 ms) in the end: 130 times a time-out.
-      CHECK(requests < 6.5 + inspects + 200 * static_cast<double>(run.counters.timeouts) / run.operations);
+      CHECK(requests < 6 + inspects + 200 * static_cast<double>(run.counters.timeouts) / run.operations);
     }
 }
