@@ -1,5 +1,9 @@
 #include "nic_model/engine/engine.hpp"
 
+#include <algorithm>
+
+#include "nic_model/pcie/flow_control.hpp"
+
 namespace loco::nic {
 
 SubeventId Engine::begin(Subevent subevent) {
@@ -21,6 +25,11 @@ bool Engine::allowed(std::uint32_t key, NodeId node, Address address, std::uint6
   const MemoryRegion& region = regions[index];
   return region.rkey == key && region.node == node && (region.access & access) == access && size <= region.size &&
          address >= region.base && address - region.base <= region.size - size;
+}
+
+sim::Duration Engine::path_time(std::uint32_t bytes) const {
+  const sim::Duration pcie = data_time(profile(), bytes);
+  return std::max(sim::transmission_time({bytes}, profile().nic_path_rate), pcie) - pcie;
 }
 
 }  // namespace loco::nic
