@@ -29,6 +29,10 @@ constexpr auto kOptions = std::to_array<Option>({
                                .choices = kRoutingNames,
                                .doc = "which of the shortest paths a packet takes: one for each destination, one for "
                                       "each flow by hash, the least loaded port for each packet, or any at random."}),
+    member<&Options::ecmp_seed>({.key = "ecmp_seed",
+                                 .most = 4'294'967'295,
+                                 .doc = "ecmp: what switches hash with beside the flow: another number, other "
+                                        "collisions. The run's seed does not change them."}),
     member<&Options::order>({.key = "order",
                              .choices = kOrderNames,
                              .doc = "packets of one queue pair come to a NIC that takes them as they come "

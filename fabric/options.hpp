@@ -50,6 +50,7 @@ enum class Variation : std::uint8_t {
 
 struct Options {
   Routing routing = Routing::deterministic;
+  std::uint32_t ecmp_seed = 0;  ///< what switches hash with, beside the flow
   PacketOrder order = PacketOrder::paths;
   Switching switching = Switching::cut_through;
   FlowControl flow_control = FlowControl::unlimited;

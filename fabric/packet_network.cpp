@@ -5,12 +5,16 @@
 #include "fabric/tap.hpp"
 #include "fabric/variation.hpp"
 #include "sim/prefetch.hpp"
+#include "sim/rng.hpp"
 
 namespace loco::fabric {
 
 namespace {
 constexpr std::size_t kManyPackets = 256;  // so many do not stay in the simulating machine's cache
 constexpr std::size_t kCacheLine = 64;
+
+/// 0 for 0: the hash by itself.
+std::uint64_t hash_seed(std::uint64_t seed) { return seed == 0 ? 0 : sim::splitmix64(seed); }
 }  // namespace
 
 // Lanes: [0, n) each host's loopback; then one for each link of the graph; for an ideal network from n on two lanes a
@@ -62,7 +66,8 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
   }
   Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};
   if (config_.options.routing != Routing::deterministic) {
-    entry.flow = topology::flow_hash(packet.source, packet.destination, packet.source_qp);
+    entry.flow =
+        topology::flow_hash(packet.source, packet.destination, packet.source_qp) ^ hash_seed(config_.options.ecmp_seed);
   }
   entry.packet = packets_.acquire();
   packets_[entry.packet] = packet;

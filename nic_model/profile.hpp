@@ -207,7 +207,7 @@ struct HardwareProfile {
   sim::Duration nic_qp_gap{};                 ///< between a queue pair's work requests that are not inline
   sim::BitsPerSecond nic_qp_gap_rate{};       ///< that gap is longer by the message at this rate; 0: it is not
   sim::Duration nic_read_gap{};               ///< between a queue pair's answers to READs
-  sim::Duration nic_read_packet_gap{};        ///< least distance between packets of a queue pair's READ data
+  std::uint32_t nic_read_packets = 0;         ///< packets of READ data that a queue pair reads at a time; 0: all
   std::uint32_t nic_context_entries = 0;      ///< queue pair contexts that the NIC holds; 0: all
   std::uint32_t nic_read_state_entries = 0;   ///< outstanding READs and atomics whose state it holds; 0: all
   std::uint32_t nic_translation_entries = 0;  ///< memory translations that it holds; 0: all
@@ -215,6 +215,7 @@ struct HardwareProfile {
   sim::Bytes nic_context_bytes{256};          ///< read over PCIe for what it does not hold
   std::uint32_t nic_context_fetches = 0;      ///< such reads under way at once; 0 is no limit
   sim::BitsPerSecond nic_buffer_rate{};       ///< of a packet through the NIC's packet buffer; 0 is no delay
+  sim::BitsPerSecond nic_path_rate{};         ///< of the NIC's data path, which PCIe data flows through; 0: as PCIe
   sim::Duration nic_device_access{};          ///< memory on the NIC
   sim::Bytes nic_max_message{std::uint64_t{1} << 31U};  ///< longest message (max_msg_sz)
   bool nic_send_segments = true;                        ///< a SEND may take several packets

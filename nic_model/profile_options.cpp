@@ -171,9 +171,9 @@ constexpr auto kOptions = std::to_array<Option>({
         "pairs may; without units nothing"),
     rate<&P::nic_qp_gap_rate>(
         "nic.qp_gap_rate", "nic.qp_gap is longer by the bytes of the message at this rate; 0: one time for all sizes"),
-    cost<&P::nic_read_packet_gap>("nic.read_packet_gap",
-                                  "least distance between packets of READ data that a queue pair sends; other queue "
-                                  "pairs may"),
+    count<&P::nic_read_packets>("nic.read_packets", 0, 1024,
+                                "packets of READ data that a queue pair reads from memory at a time: they leave no "
+                                "faster than that, other queue pairs' may; 0: no limit"),
     cost<&P::nic_read_gap>("nic.read_gap",
                            "a queue pair answers nothing for so long behind the data of a READ; other queue pairs may"),
     count<&P::nic_context_entries>("nic.context_entries", 0, 1 << 20, "queue pair contexts that the NIC holds; 0: all"),
@@ -189,6 +189,10 @@ constexpr auto kOptions = std::to_array<Option>({
         "nic.buffer_rate",
         "delay of each packet in each NIC: its payload at this rate, as through a packet buffer. Packets do "
         "not wait for one another: bandwidth stays as it is; 0: no delay"),
+    rate<&P::nic_path_rate>(
+        "nic.path_rate",
+        "data path between PCIe and packets in each NIC, which data flows through as it comes: where PCIe is faster, a "
+        "packet is late by the difference; 0: none"),
     cost<&P::nic_device_access>("nic.device_access", "an access to memory on the NIC"),
     size<&P::nic_device_memory>("nic.device_memory", 0, std::int64_t{1} << 40,
                                 "memory on the NIC that regions can be in; 0: no limit"),

@@ -83,6 +83,23 @@ py::object series(const Finished& f) {
                         bytes_of(f.result, s.queued_bytes()));
 }
 
+/// Of several workloads in a run: (name, kind, flows, median in picoseconds, the same alone, algbw, busbw).
+py::list parts(const Finished& f) {
+  py::list out;
+  for (const PartResult& p : f.result->parts)
+    out.append(py::make_tuple(p.name, p.kind, p.flows, p.median_ps, p.alone_ps, algorithm_bandwidth(p.bus, p.median_ps),
+                              bus_bandwidth(p.bus, p.median_ps)));
+  return out;
+}
+
+/// Of a collective of several sizes: (size, count, picoseconds, algbw, busbw, wrong).
+py::list size_rows(const Finished& f) {
+  py::list out;
+  for (const SizeRow& r : f.result->sizes)
+    out.append(py::make_tuple(r.size, r.count, r.time_ps, r.algbw, r.busbw, r.wrong));
+  return out;
+}
+
 py::object verdict(const Finished& f) {
   if (!f.result->verdict) return py::none();
   return verdict_tuple(*f.result->verdict);
@@ -117,6 +134,8 @@ void bind_run(py::module_& m) {
                              })
       .def_property_readonly("hints", [](const Finished& f) { return f.result->hints; })
       .def_property_readonly("flows", [](const Finished& f) { return bytes_of(f.result, f.result->flows); })
+      .def_property_readonly("parts", &parts)
+      .def_property_readonly("sizes", &size_rows)
       .def_property_readonly("series", &series)
       .def_property_readonly("verdict", &verdict)
       .def_property_readonly("operations_done", [](const Finished& f) { return f.result->operations_done; })

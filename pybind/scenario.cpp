@@ -85,6 +85,7 @@ py::list effective(const Scenario& s) {
   for (const Option& option : nic::profile_options())
     out.append(
         py::make_tuple("hardware." + std::string(option.key), python_number(nic::value(s.hardware, option), option)));
+  if (!s.parts.empty()) return out;  // `workloads` is a list, which is there
   out.append(py::make_tuple("workload.kind", s.workload));
   add({{"workload.", scenario::workload_options(s.workload)}});
   return out;

@@ -24,6 +24,12 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
+#ifdef _LIBCPP_VERSION
+namespace __cxxabiv1 {  // NOLINT: LLVM's C++ library has it and does not declare it
+extern "C" void* __cxa_get_globals() noexcept;
+}  // namespace __cxxabiv1
+#endif
+
 namespace loco::sim {
 namespace {
 

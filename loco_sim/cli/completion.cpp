@@ -201,6 +201,7 @@ std::string fish(const CommandInfo& tree) {
       for (const std::string& name : option.names) {
         line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
+      if (option.names.empty() && !option.choices.empty()) line += " -f";
       if (!option.value.empty() && !option.names.empty()) line += option.choices.empty() ? " -r" : " -x";
       const std::vector<std::string>& all = option.choices.empty() ? option.known : option.choices;
       if (!all.empty()) line += fmt::format(" -a '{}'", fmt::join(all, " "));

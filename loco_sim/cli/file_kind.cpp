@@ -54,7 +54,7 @@ Kind kind_of(const std::string& file) {
   if (has_key(text, "operations_done") && has_key(text, "counters")) return Kind::result;
   if (first.starts_with("{\"point\"") || first.starts_with("point,")) return Kind::rows;
   if (has_key(text, "threads") && has_key(text, "locations")) return Kind::litmus;
-  if (has_key(text, "workload")) return Kind::scenario;
+  if (has_key(text, "workload") || has_key(text, "workloads")) return Kind::scenario;
   constexpr std::array kParts = {"nic", "pcie", "cpu", "link"};
   const auto parts = std::ranges::count_if(kParts, [&](const char* part) { return has_key(text, part); });
   return parts >= 2 || (parts == 1 && has_key(text, "base")) ? Kind::profile : Kind::unknown;

@@ -162,6 +162,21 @@ Json busiest_json(const std::vector<nic::Usage>& busiest) {
   return out;
 }
 
+namespace {
+/// One of several workloads.
+Json part_json(const PartResult& part) {
+  Json out = {{"name", part.name}, {"kind", part.kind}, {"median_ps", part.median_ps}};
+  if (part.bus.bytes == 0) return out;
+  if (part.alone_ps != 0) {
+    out["alone_ps"] = part.alone_ps;
+    out["times_alone"] = static_cast<double>(part.median_ps) / static_cast<double>(part.alone_ps);
+  }
+  out["algbw_gb_per_s"] = algorithm_bandwidth(part.bus, part.median_ps);
+  out["busbw_gb_per_s"] = bus_bandwidth(part.bus, part.median_ps);
+  return out;
+}
+}  // namespace
+
 Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
   Json operations = Json::array();
   for (const OperationTimes& operation : result.operations) {
@@ -191,6 +206,14 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
     out["algbw_gb_per_s"] = result.algorithm_bandwidth();
     out["busbw_gb_per_s"] = result.bus_bandwidth();
   }
+  for (const SizeRow& row : result.sizes)
+    out["sizes"].push_back({{"size", row.size},
+                            {"count", row.count},
+                            {"time_ps", row.time_ps},
+                            {"algbw_gb_per_s", row.algbw},
+                            {"busbw_gb_per_s", row.busbw},
+                            {"wrong", row.wrong}});
+  for (const PartResult& part : result.parts) out["workloads"].push_back(part_json(part));
   if (!result.busiest.empty()) {
     out["limited_by"] = nic::limited_by(result.busiest);
     out["busiest"] = busiest_json(result.busiest);

@@ -66,8 +66,11 @@ std::string network_text(const scenario::Scenario& s) {
 }
 
 std::string headline(const scenario::Scenario& s) {
-  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", text::printable(s.name), s.workload, s.nodes,
-                     network_text(s), text::printable(s.hardware_name), s.seed,
+  std::vector<std::string> kinds;
+  for (const scenario::PartWorkload& part : s.parts) kinds.push_back(text::printable(part.part.name));
+  const std::string what = kinds.empty() ? s.workload : fmt::format("{}", fmt::join(kinds, " + "));
+  return fmt::format("{}: {} on {} nodes, {}, {}, seed {}{}", text::printable(s.name), what, s.nodes, network_text(s),
+                     text::printable(s.hardware_name), s.seed,
                      s.schedule == Schedule::timed ? "" : ", events in random order: times mean nothing") +
          (s.faults.empty() ? "" : fmt::format("; deliberate faults: {}", fmt::join(s.faults, ", ")));
 }
@@ -82,22 +85,76 @@ std::string latency_table(const RunResult& result) {
   return table(rows, true);
 }
 
-FlowsEnd flows_end(const scenario::Scenario& s) {
-  return s.parameters.get("flows_end") == 0 ? FlowsEnd::received : FlowsEnd::completed;
+FlowsEnd flows_end(const workloads::Params& p) {
+  return p.get("flows_end") == 0 ? FlowsEnd::received : FlowsEnd::completed;
 }
 
 /// As papers have it.
-bool never_below_one(const scenario::Scenario& s) { return s.parameters.get("ideal") != 0; }
+bool never_below_one(const workloads::Params& p) { return p.get("ideal") != 0; }
 
-std::string slowdown_table(const scenario::Scenario& scenario, const RunResult& result) {
+/// The flows of one workload.
+struct FlowsOf {
+  std::string name;  ///< empty: the only one
+  const workloads::Params* params;
+  std::vector<workloads::flows::FlowRecord> flows;
+};
+
+std::vector<FlowsOf> flows_of(const scenario::Scenario& s, const RunResult& result) {
+  std::vector<FlowsOf> all;
+  if (s.parts.empty() && s.workload == "flows") all.push_back({"", &s.parameters, result.flows});
+  auto first = result.flows.begin();
+  for (std::size_t i = 0; i < result.parts.size(); ++i) {
+    const auto last = first + static_cast<std::ptrdiff_t>(result.parts[i].flows);
+    if (s.parts[i].kind == "flows") all.push_back({result.parts[i].name, &s.parts[i].parameters, {first, last}});
+    first = last;
+  }
+  return all;
+}
+
+std::string slowdown_table(const FlowsOf& of) {
   constexpr std::size_t kBins = 5;
-  if (result.flows.empty()) return {};
-  std::vector<std::vector<std::string>> rows = {{"slowdown of flows up to", "count", "mean", "median", "p95", "p99"}};
-  for (const SlowdownBin& bin : slowdowns_by_size(result.flows, flows_end(scenario), never_below_one(scenario), kBins))
+  if (of.flows.empty()) return {};
+  const std::string title = (of.name.empty() ? "" : of.name + ": ") + "slowdown of flows up to";
+  std::vector<std::vector<std::string>> rows = {{title, "count", "mean", "median", "p95", "p99"}};
+  for (const SlowdownBin& bin : slowdowns_by_size(of.flows, flows_end(*of.params), never_below_one(*of.params), kBins))
     rows.push_back({options::format_number(static_cast<std::int64_t>(bin.largest), options::Type::size),
                     fmt::format("{}", bin.flows), fmt::format("{:.3f}", bin.mean), fmt::format("{:.3f}", bin.p50),
                     fmt::format("{:.3f}", bin.p95), fmt::format("{:.3f}", bin.p99)});
   return rows.size() == 1 ? "" : table(rows, true);
+}
+
+std::string slowdown_tables(const scenario::Scenario& scenario, const RunResult& result) {
+  std::string out;
+  for (const FlowsOf& of : flows_of(scenario, result)) out += slowdown_table(of);
+  return out;
+}
+
+/// Collectives among several workloads: how fast, and how much slower than by themselves.
+std::string collective_table(const RunResult& result) {
+  std::vector<std::vector<std::string>> rows = {{"collective", "median", "times alone", "algbw", "busbw"}};
+  for (const PartResult& part : result.parts) {
+    if (part.bus.bytes == 0) continue;
+    const std::string times =
+        part.alone_ps == 0
+            ? "-"
+            : fmt::format("{:.3f}", static_cast<double>(part.median_ps) / static_cast<double>(part.alone_ps));
+    rows.push_back({part.name, time_text(part.median_ps), times,
+                    fmt::format("{:.3f} GB/s", algorithm_bandwidth(part.bus, part.median_ps)),
+                    fmt::format("{:.3f} GB/s", bus_bandwidth(part.bus, part.median_ps))});
+  }
+  return rows.size() == 1 ? "" : table(rows, true);
+}
+
+/// As nccl-tests print it.
+std::string size_table(const RunResult& result) {
+  if (result.sizes.empty()) return {};
+  std::vector<std::vector<std::string>> rows = {
+      {"size (B)", "count (words)", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "#wrong"}};
+  for (const SizeRow& row : result.sizes)
+    rows.push_back({fmt::format("{}", row.size), fmt::format("{}", row.count),
+                    fmt::format("{:.2f}", static_cast<double>(row.time_ps) * 1e-6), fmt::format("{:.3f}", row.algbw),
+                    fmt::format("{:.3f}", row.busbw), fmt::format("{}", row.wrong)});
+  return table(rows, true);
 }
 
 /// Payload that has come, over the time in which it was measured.
@@ -109,7 +166,8 @@ std::string goodput(const RunResult& result) {
 }
 
 std::string report(const scenario::Scenario& scenario, const RunResult& result) {
-  std::string out = headline(scenario) + "\n" + latency_table(result) + slowdown_table(scenario, result);
+  std::string out = headline(scenario) + "\n" + size_table(result) + latency_table(result) +
+                    slowdown_tables(scenario, result) + collective_table(result);
   if (result.operations_done == 0)
     out += "throughput: none, no operation has ended\n";
   else
@@ -117,7 +175,7 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
                        rate_text(result.operations_per_second()), text::counted(result.operations_done, "operation"),
                        time_text(result.measured_ps));
   out += goodput(result);
-  if (result.bus.bytes != 0 && result.operations_done != 0)
+  if (result.bus.bytes != 0 && result.sizes.empty() && result.operations_done != 0)
     out +=
         fmt::format("algbw: {:.3f} GB/s, busbw: {:.3f} GB/s\n", result.algorithm_bandwidth(), result.bus_bandwidth());
   if (nic::something_limits(result.busiest)) out += fmt::format("limited by: {}\n", nic::limited_by(result.busiest));
@@ -179,7 +237,8 @@ void require_writable(const scenario::Scenario& scenario, const std::string& pat
 
 void require_flows(const scenario::Scenario& scenario, const std::string& path) {
   if (path.empty()) return;
-  if (scenario.workload != "flows")
+  const bool any = std::ranges::any_of(scenario.parts, [](const auto& part) { return part.kind == "flows"; });
+  if (scenario.workload != "flows" && !any)
     throw UsageError(fmt::format("--flows {}: expected a scenario with the workload flows, found {}",
                                  text::printable(path), scenario.workload));
   if (!path.ends_with(".csv"))
@@ -197,7 +256,13 @@ void require_flows(const scenario::Scenario& scenario, const std::string& path) 
 std::string write_flows(const scenario::Scenario& scenario, const std::string& path, const RunResult& result) {
   if (path.empty()) return {};
   try {
-    write_file(path, flows_csv(result.flows, scenario.workload, flows_end(scenario), never_below_one(scenario)));
+    std::string rows;
+    for (const FlowsOf& of : flows_of(scenario, result)) {
+      const std::string& name = of.name.empty() ? scenario.workload : of.name;
+      const std::string own = flows_csv(of.flows, name, flows_end(*of.params), never_below_one(*of.params));
+      rows += rows.empty() ? own : own.substr(own.find('\n') + 1);
+    }
+    write_file(path, rows);
   } catch (const std::runtime_error& error) {
     return fmt::format("loco-sim: {}\n", text::printable(error.what()));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "fabric/topology/reports.hpp"
@@ -40,17 +41,17 @@ class PathLengths {
 /// The first flow of each size, of one length of path.
 using BySize = std::map<std::uint64_t, const flows::FlowRecord*>;
 
-flows::Play how(const scenario::Scenario& s) {
-  return {.queue_pairs = static_cast<flows::QueuePairs>(s.parameters.get("queue_pairs")),
-          .means = static_cast<flows::Means>(s.parameters.get("operation"))};
+flows::Play how(const workloads::Params& params) {
+  return {.queue_pairs = static_cast<flows::QueuePairs>(params.get("queue_pairs")),
+          .means = static_cast<flows::Means>(params.get("operation"))};
 }
 
-bool until_completed(const scenario::Scenario& s) { return s.parameters.get("flows_end") != 0; }
+bool until_completed(const workloads::Params& params) { return params.get("flows_end") != 0; }
 
 /// kNever where it does not arrive even alone.
-std::int64_t time_alone(const scenario::Scenario& s, const ClusterConfig& config, const flows::FlowRecord& flow) {
+std::int64_t time_alone(const workloads::Params& params, const ClusterConfig& config, const flows::FlowRecord& flow) {
   SimulatedCluster cluster(config);
-  const auto player = flows::start(cluster,
+  const auto player = flows::start(workloads::WorkloadHosts(cluster),
                                    {.flows = {{.source = flow.source,
                                                .destination = flow.destination,
                                                .bytes = flow.bytes,
@@ -58,10 +59,10 @@ std::int64_t time_alone(const scenario::Scenario& s, const ClusterConfig& config
                                                .id = flow.id}},
                                     .triggers = {},
                                     .fires = {}},
-                                   how(s));
+                                   how(params));
   cluster.run();
   const flows::FlowRecord alone = flows::records(*player).front();
-  const std::int64_t end = until_completed(s) ? alone.completed_ps : alone.received_ps;
+  const std::int64_t end = until_completed(params) ? alone.completed_ps : alone.received_ps;
   return end == flows::kNever ? flows::kNever : end - alone.start_ps;
 }
 
@@ -86,8 +87,8 @@ std::int64_t between(const std::map<std::uint64_t, std::int64_t>& times, std::ui
                                                    static_cast<Wide>(above->first - below->first));
 }
 
-void fill_alone(const scenario::Scenario& s, const ClusterConfig& config, const PathLengths& length,
-                std::vector<flows::FlowRecord>& all) {
+void fill_alone(const workloads::Params& params, const ClusterConfig& config, const PathLengths& length,
+                std::span<flows::FlowRecord> all) {
   std::map<std::uint32_t, BySize> by_length;
   for (const flows::FlowRecord& flow : all)
     if (flow.start_ps != flows::kNever) by_length[length(flow.source, flow.destination)].try_emplace(flow.bytes, &flow);
@@ -95,14 +96,13 @@ void fill_alone(const scenario::Scenario& s, const ClusterConfig& config, const 
   std::map<std::uint32_t, std::map<std::uint64_t, std::int64_t>> times;
   for (const auto& [links, by_size] : by_length)
     for (const flows::FlowRecord* flow : chosen(by_size, most))
-      times[links][flow->bytes] = time_alone(s, config, *flow);
+      times[links][flow->bytes] = time_alone(params, config, *flow);
   for (flows::FlowRecord& flow : all)
     if (flow.start_ps != flows::kNever)
       flow.ideal_ps = between(times[length(flow.source, flow.destination)], flow.bytes);
 }
 
-void fill_base_rtt(const scenario::Scenario& s, const PathLengths& length, std::vector<flows::FlowRecord>& all) {
-  const nic::HardwareProfile& p = s.hardware;
+void fill_base_rtt(const nic::HardwareProfile& p, const PathLengths& length, std::span<flows::FlowRecord> all) {
   const std::uint64_t header = p.link_overhead.count;
   for (flows::FlowRecord& flow : all) {
     const std::int64_t links = length(flow.source, flow.destination);
@@ -116,15 +116,16 @@ void fill_base_rtt(const scenario::Scenario& s, const PathLengths& length, std::
 
 }  // namespace
 
-void fill_ideal_times(const scenario::Scenario& s, ClusterConfig config, std::vector<flows::FlowRecord>& all) {
+void fill_ideal_times(const workloads::Params& params, const nic::HardwareProfile& hardware, ClusterConfig config,
+                      std::span<flows::FlowRecord> all) {
   if (all.empty()) return;
   const PathLengths length(config);
   // SimGrid runs once in a process.
-  if (s.parameters.get("ideal") != 0 || config.network.model == fabric::Model::flow)
-    return fill_base_rtt(s, length, all);
+  if (params.get("ideal") != 0 || config.network.model == fabric::Model::flow)
+    return fill_base_rtt(hardware, length, all);
   config.record = false;
   config.series_interval = {};
-  fill_alone(s, config, length, all);
+  fill_alone(params, config, length, all);
 }
 
 }  // namespace loco

@@ -5,18 +5,18 @@
 // a round trip of the network and the wire's time at the sender's port, as HPCC's and other papers have it.
 #pragma once
 
-#include <vector>
+#include <span>
 
-#include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/transport/cluster_config.hpp"
 #include "loco_sim/workloads/flows/flow.hpp"
+#include "loco_sim/workloads/workload.hpp"
 
 namespace loco {
 
 inline constexpr std::size_t kAloneMost = 128;
 
-/// Fills `ideal_ps` of all flows that began. `config`: of the run that they come from.
-void fill_ideal_times(const scenario::Scenario& scenario, ClusterConfig config,
-                      std::vector<workloads::flows::FlowRecord>& flows);
+/// Fills `ideal_ps` of all flows of a workload `flows` that began. `config`: of the run that they come from.
+void fill_ideal_times(const workloads::Params& params, const nic::HardwareProfile& hardware, ClusterConfig config,
+                      std::span<workloads::flows::FlowRecord> flows);
 
 }  // namespace loco

@@ -101,6 +101,14 @@ std::string to_bytes(const RunResult& result) {
   out.number(result.broken.size());
   for (const std::string& broken : result.broken) out.text(broken);
   for (const std::uint64_t n : {result.bus.bytes, result.bus.times, result.bus.over}) out.number(n);
+  out.number(result.parts.size());
+  for (const PartResult& part : result.parts) {
+    out.text(part.name);
+    out.text(part.kind);
+    for (const std::uint64_t n : {part.bus.bytes, part.bus.times, part.bus.over, part.flows}) out.number(n);
+    out.signed_number(part.median_ps);
+    out.signed_number(part.alone_ps);
+  }
   out.number(result.flows.size());
   out.raw(result.flows.data(), result.flows.size() * sizeof(workloads::flows::FlowRecord));
   out.number(result.trace ? 1 : 0);
@@ -132,6 +140,14 @@ RunResult result_from_bytes(std::string_view bytes) {
   }
   for (std::uint64_t left = in.number(); left != 0; --left) result.broken.emplace_back(in.text());
   for (std::uint64_t* n : {&result.bus.bytes, &result.bus.times, &result.bus.over}) *n = in.number();
+  for (std::uint64_t left = in.number(); left != 0; --left) {
+    PartResult& part = result.parts.emplace_back();
+    part.name = in.text();
+    part.kind = in.text();
+    for (std::uint64_t* n : {&part.bus.bytes, &part.bus.times, &part.bus.over, &part.flows}) *n = in.number();
+    part.median_ps = in.signed_number();
+    part.alone_ps = in.signed_number();
+  }
   const std::uint64_t flows = in.number();
   in.need(flows * sizeof(workloads::flows::FlowRecord));
   result.flows.resize(flows);

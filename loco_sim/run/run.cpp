@@ -12,13 +12,38 @@
 #include "loco_sim/run/ideal_times.hpp"
 #include "loco_sim/run/result_bytes.hpp"
 #include "loco_sim/transport/cluster.hpp"
+#include "options/option.hpp"
 
 namespace loco {
 
 namespace {
 
+/// What runs: the one workload, or all of several.
+struct JobOf {
+  const workloads::Workload* workload;
+  const workloads::Params* params;
+  std::uint32_t nodes;
+};
+
+std::vector<JobOf> jobs_of(const scenario::Scenario& s) {
+  if (s.parts.empty()) return {{workloads::find(s.workload), &s.parameters, s.nodes}};
+  std::vector<JobOf> jobs;
+  for (const scenario::PartWorkload& p : s.parts) {
+    const auto own = static_cast<std::uint32_t>(p.part.nodes.size());
+    jobs.push_back({workloads::find(p.kind), &p.parameters, own == 0 ? s.nodes : own});
+  }
+  return jobs;
+}
+
 std::uint64_t memory_at_least(const scenario::Scenario& s, bool recorded) {
-  const workloads::Footprint f = workloads::footprint(*workloads::find(s.workload), s.parameters, s.nodes);
+  workloads::Footprint f;
+  for (const JobOf& job : jobs_of(s)) {
+    const workloads::Footprint one = workloads::footprint(*job.workload, *job.params, job.nodes);
+    f.bytes += one.bytes;
+    f.operations += one.operations;
+    f.calls += one.calls;
+    f.accesses += one.accesses;
+  }
   constexpr double kSample = 2 * sizeof(std::int64_t);  // how long, and when it ended
   const double trace = f.calls * sizeof(trace::Call) + f.accesses * sizeof(trace::Subevent);
   constexpr double kMost = 0x1p62;
@@ -52,8 +77,9 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
   config.budget = &budget;
-  const std::uint32_t needed = workloads::send_queue_entries(*workloads::find(s.workload), s.parameters);
-  config.send_queue_entries = std::max(config.send_queue_entries, needed);
+  for (const JobOf& job : jobs_of(s))
+    config.send_queue_entries =
+        std::max(config.send_queue_entries, workloads::send_queue_entries(*job.workload, *job.params));
   return config;
 }
 
@@ -126,14 +152,20 @@ LatencySummary summarise(std::vector<std::int64_t> samples_ps) {
   return summary;
 }
 
+double algorithm_bandwidth(const workloads::BusBandwidth& bus, std::int64_t ps) {
+  return ps <= 0 ? 0 : static_cast<double>(bus.bytes) / static_cast<double>(ps) * 1e3;
+}
+
+double bus_bandwidth(const workloads::BusBandwidth& bus, std::int64_t ps) {
+  return algorithm_bandwidth(bus, ps) * static_cast<double>(bus.times) / static_cast<double>(bus.over);
+}
+
 double RunResult::algorithm_bandwidth() const {
-  if (bus.bytes == 0 || operations.empty()) return 0;
-  const std::int64_t median = summarise(operations.front().samples_ps).median_ps;
-  return median <= 0 ? 0 : static_cast<double>(bus.bytes) / static_cast<double>(median) * 1e3;
+  return operations.empty() ? 0 : loco::algorithm_bandwidth(bus, summarise(operations.front().samples_ps).median_ps);
 }
 
 double RunResult::bus_bandwidth() const {
-  return algorithm_bandwidth() * static_cast<double>(bus.times) / static_cast<double>(bus.over);
+  return operations.empty() ? 0 : loco::bus_bandwidth(bus, summarise(operations.front().samples_ps).median_ps);
 }
 
 double RunResult::operations_per_second() const {
@@ -170,9 +202,62 @@ void check_finished(const scenario::Scenario& s, sim::Budget& budget, RunResult&
   }
 }
 
+void fill_ideal(const scenario::Scenario& s, const ClusterConfig& config, RunResult& result) {
+  if (s.parts.empty()) return fill_ideal_times(s.parameters, s.hardware, config, result.flows);
+  for (std::size_t i = 0, first = 0; i < s.parts.size(); first += result.parts[i].flows, ++i)
+    fill_ideal_times(s.parts[i].parameters, s.hardware, config,
+                     std::span(result.flows).subspan(first, result.parts[i].flows));
+}
+
+workloads::Job job_of(const scenario::PartWorkload& p) { return {workloads::find(p.kind), &p.parameters, p.part}; }
+
+/// What several workloads measured, under their names.
+void merge(const scenario::Scenario& s, std::vector<workloads::Results> all, RunResult& result) {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    workloads::Results& measured = all[i];
+    const std::string& name = s.parts[i].part.name;
+    const bool timed = !measured.operations.empty();
+    const std::int64_t median = timed ? summarise(measured.operations.front().samples_ps).median_ps : 0;
+    result.parts.push_back({.name = name, .kind = s.parts[i].kind, .bus = measured.bus, .median_ps = median});
+    result.parts.back().flows = measured.flows.size();
+    if (timed) {
+      first = any ? std::min(first, measured.first_start_ps) : measured.first_start_ps;
+      last = std::max(last, measured.last_end_ps);
+      any = true;
+    }
+    for (OperationTimes& operation : measured.operations) {
+      result.operations_done += operation.operations();
+      operation.name = fmt::format("{}: {}", name, operation.name);
+      result.operations.push_back(std::move(operation));
+    }
+    for (const std::string& broken : measured.broken()) result.broken.push_back(fmt::format("{}: {}", name, broken));
+    result.flows.insert(result.flows.end(), measured.flows.begin(), measured.flows.end());
+    for (const std::string& counter : measured.counters.names())
+      result.workload_counters.add(result.workload_counters.id(counter), measured.counters.value(counter));
+  }
+  result.measured_ps = last - first;
+}
+
+/// Collectives by themselves in the same network: what their times are compared with.
+void fill_alone(const scenario::Scenario& s, ClusterConfig config, RunResult& result) {
+  config.record = config.record_activities = false;
+  config.series_interval = {};
+  for (std::size_t i = 0; i < s.parts.size(); ++i) {
+    if (result.parts[i].bus.bytes == 0) continue;
+    SimulatedCluster cluster(config);
+    const std::vector<workloads::Results> alone = workloads::run_together({job_of(s.parts[i])}, cluster);
+    if (!alone.front().operations.empty())
+      result.parts[i].alone_ps = summarise(alone.front().operations.front().samples_ps).median_ps;
+  }
+}
+
 void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config, RunResult& result) {
   try {
-    fill_ideal_times(scenario, config, result.flows);
+    fill_ideal(scenario, config, result);
+    if (scenario.parts.size() > 1 && config.network.model != fabric::Model::flow) fill_alone(scenario, config, result);
   } catch (const sim::Interrupted& error) {
     throw Interrupted(told(scenario, error));
   } catch (const sim::LimitReached& error) {
@@ -180,10 +265,33 @@ void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config,
   }
 }
 
+std::vector<workloads::Results> run_workloads(const scenario::Scenario& s, SimulatedCluster& cluster) {
+  std::vector<workloads::Results> all;
+  if (s.parts.empty()) {
+    all.push_back(workloads::run(*workloads::find(s.workload), s.parameters, cluster, s.library_faults));
+    return all;
+  }
+  std::vector<workloads::Job> jobs;
+  for (const scenario::PartWorkload& p : s.parts) jobs.push_back(job_of(p));
+  return workloads::run_together(std::move(jobs), cluster);
+}
+
+void take_measured(const scenario::Scenario& s, std::vector<workloads::Results> all, RunResult& result) {
+  if (!s.parts.empty()) return merge(s, std::move(all), result);
+  workloads::Results& measured = all.front();
+  result.operations = std::move(measured.operations);
+  for (const OperationTimes& operation : result.operations) result.operations_done += operation.operations();
+  result.measured_ps = measured.last_end_ps - measured.first_start_ps;
+  result.broken = measured.broken();
+  result.flows = std::move(measured.flows);
+  result.bus = measured.bus;
+  result.workload_counters = std::move(measured.counters);
+}
+
 RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
   sim::Budget budget = budget_of(scenario, options.interrupted);
   ClusterConfig config = cluster_config(scenario, options, budget);
-  workloads::Results measured;
+  std::vector<workloads::Results> measured;
   try {
     require_memory(scenario, config);
   } catch (const sim::LimitReached& error) {
@@ -195,8 +303,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   if (capture) capture->watch(cluster.system());
   config.network.tap = nullptr;  // of runs beside it
   try {
-    measured =
-        workloads::run(*workloads::find(scenario.workload), scenario.parameters, cluster, scenario.library_faults);
+    measured = run_workloads(scenario, cluster);
   } catch (const sim::Interrupted& error) {
     throw Interrupted(told(scenario, error));
   } catch (const sim::LimitReached& error) {
@@ -209,16 +316,10 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
     fail(scenario, budget, told(scenario, whole), recorded(scenario, cluster), true);
   }
   RunResult result;
-  result.operations = std::move(measured.operations);
-  for (const OperationTimes& operation : result.operations) result.operations_done += operation.operations();
-  result.measured_ps = measured.last_end_ps - measured.first_start_ps;
+  take_measured(scenario, std::move(measured), result);
   result.simulated_ps = cluster.ended().ps;
   result.counters = cluster.system().counters();
   if (scenario.schedule == Schedule::timed) result.busiest = cluster.system().usage({result.simulated_ps}, kBusiestMax);
-  result.broken = measured.broken();
-  result.flows = std::move(measured.flows);
-  result.bus = measured.bus;
-  result.workload_counters = std::move(measured.counters);
   add_network_counters(cluster.system().network(), result.workload_counters);
   result.pause_cycle = cluster.pause_cycle();
   fill_series(cluster, result);
@@ -272,7 +373,41 @@ RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOption
 }
 }  // namespace
 
+namespace {
+RunResult run_sizes(const scenario::Scenario& scenario, const RunOptions& options) {
+  RunResult all;
+  for (const std::int64_t size : scenario.sizes) {
+    scenario::Scenario one = scenario;
+    one.sizes.clear();
+    one.parameters.set("size", size);
+    RunResult result = run(one, options);
+    const std::int64_t median = summarise(result.operations.front().samples_ps).median_ps;
+    const auto& names = result.workload_counters.names();
+    const bool schedule = std::ranges::find(names, "wrong") != names.end();
+    all.sizes.push_back({.size = static_cast<std::uint64_t>(size),
+                         .count = static_cast<std::uint64_t>(size) / 8,
+                         .time_ps = median,
+                         .algbw = result.algorithm_bandwidth(),
+                         .busbw = result.bus_bandwidth(),
+                         .wrong = result.workload_counters.value(schedule ? "wrong" : "wrong_sums")});
+    for (OperationTimes& operation : result.operations) {
+      operation.name += fmt::format(" {}", options::format_number(size, options::Type::size));
+      all.operations.push_back(std::move(operation));
+    }
+    for (const std::string& broken : result.broken) all.broken.push_back(fmt::format("{} of {} B", broken, size));
+    result.operations = std::move(all.operations);
+    result.broken = std::move(all.broken);
+    result.sizes = std::move(all.sizes);
+    result.operations_done += all.operations_done;
+    result.measured_ps += all.measured_ps;
+    all = std::move(result);
+  }
+  return all;
+}
+}  // namespace
+
 RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
+  if (!scenario.sizes.empty()) return run_sizes(scenario, options);
   RunResult result = scenario.network.model == fabric::Model::flow ? run_in_own_process(scenario, options)
                                                                    : run_here(scenario, options);
   result.hints = hints(scenario, result);

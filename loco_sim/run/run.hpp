@@ -41,6 +41,30 @@ struct LatencySummary {
 };
 [[nodiscard]] LatencySummary summarise(std::vector<std::int64_t> samples_ps);
 
+/// GB/s, of 10^9 bytes, of a collective that takes so long; 0 of what is none.
+[[nodiscard]] double algorithm_bandwidth(const workloads::BusBandwidth& bus, std::int64_t ps);
+[[nodiscard]] double bus_bandwidth(const workloads::BusBandwidth& bus, std::int64_t ps);
+
+/// One of several workloads in a run.
+struct PartResult {
+  std::string name;
+  std::string kind;
+  workloads::BusBandwidth bus;  ///< of collectives
+  std::int64_t median_ps = 0;   ///< of its first kind of operation
+  std::int64_t alone_ps = 0;    ///< the same by itself in the same network; 0: of a collective only, and not as flows
+  std::uint64_t flows = 0;      ///< so many of the result's flows, which are in the order of the workloads
+};
+
+/// A collective of one of several sizes, as nccl-tests print it.
+struct SizeRow {
+  std::uint64_t size = 0;
+  std::uint64_t count = 0;   ///< words of 8 bytes
+  std::int64_t time_ps = 0;  ///< the median iteration's
+  double algbw = 0;          ///< GB/s
+  double busbw = 0;
+  std::uint64_t wrong = 0;
+};
+
 struct RunResult {
   std::vector<OperationTimes> operations;  ///< in the workload's order
   std::uint64_t operations_done = 0;       ///< all of them together: a barrier is one, parts of another none
@@ -48,6 +72,8 @@ struct RunResult {
   std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
   std::vector<workloads::flows::FlowRecord> flows;  ///< of workloads that have flows, in the order of their list
   workloads::BusBandwidth bus;                      ///< of collectives
+  std::vector<PartResult> parts;                    ///< where several workloads share the run
+  std::vector<SizeRow> sizes;                       ///< of a collective of several sizes; the rest is of the last one
   nic::Counters counters;                           ///< of the machine
   sim::Counters workload_counters;                  ///< what the workload itself noticed
   std::vector<std::string> broken;                  ///< what the workload itself found wrong: "lost_updates: 3"

@@ -29,6 +29,7 @@ constexpr std::array kPacketOptions = {
     PacketOption{"dcqcn.", "flows have no queues that could be marked"},
     PacketOption{"congestion.", "flows have no queues and no answers to go by"},
     PacketOption{"loss", "flows lose nothing"},
+    PacketOption{"ecmp_seed", "flows of two hosts take one path"},
     PacketOption{"order", "flows have no packets"},
     PacketOption{"variation", "flows share links evenly"},
     PacketOption{"clock_skew", "flows share links evenly"},

@@ -10,8 +10,8 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
+#include "loco_sim/scenario/workload_list.hpp"
 #include "nic_model/profile_options.hpp"
-#include "text/file.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -19,8 +19,6 @@
 namespace loco::scenario {
 
 namespace {
-
-constexpr std::int64_t kThreadsMax = 4096;  // of all nodes together
 
 /// The value of a setting that a check looks at, and where the file says it.
 const Value& at(const Settings& settings, std::string_view key) { return settings.find(key)->second; }
@@ -78,71 +76,13 @@ void require_nodes(const Settings& settings, const std::string& kind, std::uint3
       fmt::format("{}", nodes));
 }
 
-/// A file that a parameter names: beside the scenario, else in the working directory.
-void read_parameter_file(const Settings& settings, const Option& spec, Scenario& out) {
-  constexpr std::size_t kBytesMax = std::size_t{1} << 30U;
-  const Value* const value = given(settings, "workload." + std::string(spec.key));
-  if (value == nullptr) return;
-  const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / value->text;
-  const std::string path = std::filesystem::exists(beside) ? beside.string() : value->text;
-  if (!std::filesystem::is_regular_file(path))
-    throw text::InputError(
-        value->place, "workload." + std::string(spec.key), "a file",
-        text::in_quotes(value->text) + (std::filesystem::exists(path) ? "" : ", which is not there"));
-  out.parameters.set_file(spec.key, {path, text::read_file(path, kBytesMax)});
-  out.inputs.push_back({std::string(spec.key), path});
-}
-
-/// `memory: gpu1` is of hosts that have such a GPU.
-void require_gpu(const Settings& settings, const Scenario& out) {
-  const Value* const memory = given(settings, "workload.memory");
-  if (memory == nullptr || memory->number == 0) return;
-  for (NodeId host = 0; host < out.nodes; ++host)
-    if (out.hosts.gpus(host) < static_cast<std::size_t>(memory->number))
-      throw text::InputError(memory->place, "workload.memory",
-                             fmt::format("the memory of a GPU that every host has (hosts: devices): host {} has {}",
-                                         host, out.hosts.gpus(host)),
-                             text::in_quotes(memory->text));
-}
-
-void apply_workload(const Settings& settings, const std::string& kind, Scenario& out) {
-  const workloads::Workload& workload = *workloads::find(kind);
-  out.workload = kind;
-  out.parameters = workloads::Params(workload.params);
-  for (const Option& spec : workload.params) {
-    if (spec.type == Type::text) {
-      read_parameter_file(settings, spec, out);
-      continue;
-    }
-    const Value& value = at(settings, "workload." + std::string(spec.key));
-    if (value.number % spec.multiple_of != 0)
-      throw text::InputError(value.place, "workload." + std::string(spec.key),
-                             fmt::format("a multiple of {}", spec.multiple_of), fmt::format("{}", value.number));
-    out.parameters.set(spec.key, value.number);
-    if (spec.key == "threads_per_node" && value.number * out.nodes > kThreadsMax) {
-      throw text::InputError(value.place, "workload.threads_per_node",
-                             fmt::format("at most {} threads on all nodes together", kThreadsMax),
-                             fmt::format("{} on each of {}", value.number, out.nodes));
-    }
-  }
-  require_gpu(settings, out);
-  if (workload.misfit != nullptr) {
-    if (const auto misfit = workload.misfit(out.parameters, out.nodes)) {
-      const auto said = settings.find("workload." + std::string(misfit->key));
-      const Value value = said != settings.end() ? said->second : Value{};
-      const Value& place = value.given ? value : at(settings, "workload.kind");
-      throw text::InputError(place.place, "workload." + std::string(misfit->key), misfit->expected,
-                             value.text.empty() ? fmt::format("{}", value.number) : text::in_quotes(value.text));
-    }
-  }
-}
-
 /// A workload that is there for load is not recorded unless somebody wants what is recorded.
 void apply_level(const Settings& settings, Scenario& out) {
   const Value* const check = given(settings, "check");
   const bool wanted = given(settings, "trace.path") != nullptr || (check != nullptr && !check->words.empty());
-  const workloads::Workload& workload = *workloads::find(out.workload);
-  const bool recorded = workload.recorded && (workload.load == nullptr || !workload.load(out.parameters));
+  const workloads::Workload* const workload = workloads::find(out.workload);  // several are load
+  const bool recorded =
+      workload != nullptr && workload->recorded && (workload->load == nullptr || !workload->load(out.parameters));
   if (given(settings, "trace.level") != nullptr || wanted || recorded) return;
   out.settings.find("trace.level")->second.text = "none";
 }
@@ -206,14 +146,23 @@ void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) 
     map.entries.push_back({"base", hardware->place, *hardware});
     *hardware = std::move(map);
   }
+  constexpr std::string_view kList = "workloads.";
+  const std::size_t dot = key.find('.', kList.size());
+  if (key.starts_with(kList) && dot != std::string::npos) {
+    if (yaml::Node* const one = find_workload(root, std::string_view(key).substr(kList.size(), dot - kList.size())))
+      return yaml::set_at(*one, std::string_view(key).substr(dot + 1), value);
+  }
   yaml::set_at(root, key, value);
 }
 
 /// Everything but the sweep.
 Scenario read_scenario(const yaml::Node& root, const std::string& file) {
   require_map(root);
-  const std::string kind = workload_kind(root);
-  const Table table = scenario_table(kind);
+  const yaml::Node* const several = root.find("workloads");
+  if (several != nullptr && root.find("workload") != nullptr)
+    throw text::InputError(several->place, "workloads", "workload or workloads, one of both", "both");
+  const std::string kind = several != nullptr ? "" : workload_kind(root);
+  const Table table = several != nullptr ? scenario_table() : scenario_table(kind);
   Settings settings = read_settings(root, "", table, Fill::defaults, {{"hardware.", nic::profile_options()}});
   add_lists(root, table, settings);
   Scenario out;
@@ -231,11 +180,18 @@ Scenario read_scenario(const yaml::Node& root, const std::string& file) {
   if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};
   apply_hardware(root, settings, out);
   apply_network(root, settings, out);
-  require_nodes(settings, kind, out.nodes);
+  if (several == nullptr) require_nodes(settings, kind, out.nodes);
   require_network_that_fits(root, settings, out);
-  apply_workload(settings, kind, out);
+  if (several != nullptr) {
+    read_workload_list(*several, out);
+  } else {
+    out.workload = kind;
+    out.parameters = read_parameters(settings, "workload.", kind, out.nodes, out);
+    const yaml::Node* const sizes = root.find("workload")->find("sizes");
+    if (sizes != nullptr && workloads::find(kind)->collective) read_sizes(*sizes, out);
+  }
   refuse_dropping_all(settings, out);
-  const auto atomics = workloads::find(kind)->atomics;
+  const auto atomics = several != nullptr ? nullptr : workloads::find(kind)->atomics;
   if (atomics != nullptr && atomics(out.parameters) && out.hardware.nic_atomic_cap == nic::AtomicCap::none) {
     const yaml::Node* hardware = root.find("hardware");
     throw text::InputError(hardware != nullptr ? hardware->place : root.place, "hardware",

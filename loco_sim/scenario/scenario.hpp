@@ -42,6 +42,13 @@ struct CaptureOptions {
   bool nanoseconds = false;        ///< times in nanoseconds; else picoseconds
 };
 
+/// One of `workloads`.
+struct PartWorkload {
+  std::string kind;
+  workloads::Params parameters{{}};
+  workloads::Part part{};
+};
+
 struct Scenario {
   std::string file;
   std::vector<InputFile> inputs;  ///< all others that it was read from: profiles, a platform
@@ -56,8 +63,10 @@ struct Scenario {
   std::uint32_t nodes = 2;
   std::vector<NodeStop> stops;          ///< hosts that stop
   std::vector<std::uint32_t> path_mtu;  ///< of each host's queue pairs; 0: as much as links carry; empty: all 0
-  std::string workload;
-  workloads::Params parameters{{}};  ///< of the workload
+  std::string workload;                 ///< its kind; "workloads": several
+  workloads::Params parameters{{}};     ///< of the workload, where it is one
+  std::vector<PartWorkload> parts;      ///< where there are several; else empty
+  std::vector<std::int64_t> sizes;      ///< of a collective: one run for each; empty: of its parameter `size`
   Settings settings;  ///< every key of scenario_table() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
@@ -89,6 +98,8 @@ struct Scenario {
 [[nodiscard]] Table scenario_table(const std::string& kind);
 /// `workload.kind`.
 [[nodiscard]] const Option& workload_kind_option();
+/// What collectives have beside their parameters; read from the document.
+[[nodiscard]] std::span<const Option> collective_options();
 /// The parameters of a workload, which lie below `workload.`; throws std::out_of_range for an unknown kind.
 [[nodiscard]] std::span<const Option> workload_options(const std::string& kind);
 [[nodiscard]] std::vector<std::string> workload_kinds();

@@ -119,6 +119,10 @@ constexpr auto kLinkOptions = std::to_array<Option>({
 
 constexpr auto kWorkloadOptions = std::to_array<Option>({
     {.key = "workload", .type = Type::map, .doc = "What the hosts do: `kind` and the kind's parameters."},
+    {.key = "workloads",
+     .type = Type::list,
+     .doc = "Several at once, in place of `workload`: a list of maps with a workload's keys and `name`, `nodes: [0-15, "
+            "20]` (all when left out) and `start`. Of traffic, flows and collectives (docs/flows.md)."},
 });
 
 std::span<const Option> kind_options() {
@@ -239,7 +243,19 @@ const Table& scenario_table() {
 }
 
 Table scenario_table(const std::string& kind) {
-  return table_with({{"", kind_options()}, {"workload.", workload_options(kind)}});
+  std::vector<Group> workload = {{"", kind_options()}, {"workload.", workload_options(kind)}};
+  if (known_workload(kind).collective) workload.push_back({"", collective_options()});
+  return table_with(workload);
+}
+
+std::span<const Option> collective_options() {
+  static constexpr auto kOptions = std::to_array<Option>({
+      {.key = "workload.sizes",
+       .type = Type::list,
+       .doc = "A run for each of these sizes, in place of `size`, and a row for each as nccl-tests print them "
+              "(docs/collectives.md)."},
+  });
+  return kOptions;
 }
 
 const Option& workload_kind_option() { return kind_options().front(); }

@@ -122,11 +122,41 @@ Json workload_json(const std::string& doc) {
   for (const std::string& kind : workload_kinds()) {
     Json object = object_of({{"", workload_options(kind)}});
     object["properties"]["kind"] = {{"const", kind}, {"description", workload_description(kind)}};
+    if (workloads::find(kind)->collective) {
+      object["properties"]["sizes"] = key_json(collective_options().front(), Fill::defaults);
+      object["properties"]["sizes"]["items"] = object["properties"]["size"];
+    }
     object["required"] = {"kind"};
     kinds.push_back(std::move(object));
   }
   kinds.push_back(programs_json());
   return {{"description", doc}, {"oneOf", kinds}};
+}
+
+/// Of `workloads`: the kinds that share a run, each with what says which hosts it has and when it begins.
+Json workload_list_json(const std::string& doc) {
+  Json start = quantity_json("ps|ns|us|ms|s", false);
+  start["description"] = "When it begins.";
+  const Json node = {{"type", {"integer", "string"}}, {"pattern", "^[0-9]+(-[0-9]+)?$"}};
+  Json kinds = Json::array();
+  for (const workloads::Workload& workload : workloads::all()) {
+    if (!workload.shares) continue;
+    Json object = object_of({{"", workload.params}});
+    Json& keys = object["properties"];
+    keys["kind"] = {{"const", workload.kind}, {"description", workload.doc}};
+    keys["name"] = {{"type", {"string", "number"}}, {"description", "What results call it; its kind when left out."}};
+    keys["nodes"] = {{"type", "array"},
+                     {"items", node},
+                     {"description", "Its hosts, in the order of its ranks: 3, or 0-15; all when left out."}};
+    keys["start"] = start;
+    object["required"] = {"kind"};
+    kinds.push_back(std::move(object));
+  }
+  return {{"description", doc},
+          {"type", "array"},
+          {"minItems", 1},
+          {"maxItems", workloads::kPartsMost},
+          {"items", {{"oneOf", kinds}}}};
 }
 
 Json hardware_json(const std::string& doc) {
@@ -205,18 +235,20 @@ std::string json_schema() {
   Json& properties = schema["properties"];
   const auto doc = [](std::string_view key) { return std::string(find_option(scenario_table(), key)->doc); };
   properties["workload"] = workload_json(doc("workload"));
+  properties["workloads"] = workload_list_json(doc("workloads"));
   properties["hardware"] = hardware_json(doc("hardware"));
   properties["hosts"] = hosts_json(doc("hosts"));
   properties["sweep"] = sweep_json(doc("sweep"));
-  schema["required"] = {"workload"};
+  schema["oneOf"] = Json::array({{{"required", {"workload"}}}, {{"required", {"workloads"}}}});
   return text::json_text(schema, 2) + "\n";
 }
 
 std::string reference() {
   std::string out = "### Scenario\n\n" + rows(scenario_table());
   for (const std::string& kind : workload_kinds()) {
-    out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind),
-                       rows({{"workload.", workload_options(kind)}}));
+    Table table = {{"workload.", workload_options(kind)}};
+    if (workloads::find(kind)->collective) table.push_back({"", collective_options()});
+    out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind), rows(table));
   }
   out += "\n### Faults\n\n| fault | what goes wrong |\n|---|---|\n";
   for (const std::string& name : fault_names()) out += fmt::format("| `{}` | {} |\n", name, fault_description(name));

@@ -218,7 +218,7 @@ std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t node
 std::uint32_t all_reduce_send_queue(const Params& /*params*/) { return kUnderWayMax; }
 
 void start_all_reduce(const Setup& setup) {
-  if (plays_schedule(setup.params)) return start_all_reduce_schedule(setup);
+  if (plays_schedule(setup.params) || !setup.hosts.part().name.empty()) return start_all_reduce_schedule(setup);
   const ClusterConfig& config = setup.cluster.config();
   const auto ring =
       std::make_shared<Ring>(Ring{.layout = {static_cast<std::uint64_t>(setup.params.get("size")), config.nodes},

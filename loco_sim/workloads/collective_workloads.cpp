@@ -72,9 +72,9 @@ BusBandwidth bus_of(Collective what, std::uint64_t bytes, std::uint64_t n) {
 template <Collective what>
 void start(const Setup& setup, std::string name) {
   const Params& params = setup.params;
-  setup.results.bus = bus_of(what, static_cast<std::uint64_t>(params.get("size")), setup.cluster.config().nodes);
+  setup.results.bus = bus_of(what, static_cast<std::uint64_t>(params.get("size")), setup.hosts.count());
   collectives::start_collective(setup, {.what = what,
-                                        .schedule = schedule_of(what, params, setup.cluster.config().nodes),
+                                        .schedule = schedule_of(what, params, setup.hosts.count()),
                                         .name = std::move(name),
                                         .size = static_cast<std::uint64_t>(params.get("size")),
                                         .channels = params.count("channels"),

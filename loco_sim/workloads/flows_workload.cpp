@@ -8,6 +8,7 @@
 #include "loco_sim/workloads/flows/flow_files.hpp"
 #include "loco_sim/workloads/flows/flow_player.hpp"
 #include "loco_sim/workloads/kinds.hpp"
+#include "sim/rng.hpp"
 
 namespace loco::workloads {
 
@@ -31,8 +32,15 @@ flows::SizeDistribution sizes_of(const Params& params) {
                          : flows::SizeDistribution(static_cast<std::uint64_t>(params.get("size")));
 }
 
-flows::FlowList by_rule(const Params& params, const ClusterConfig& config) {
-  flows::FlowRule rule{.nodes = config.nodes,
+/// Another workload's name changes nobody's draws.
+std::uint64_t seed_of(const WorkloadHosts& hosts) {
+  const std::string& name = hosts.part().name;
+  return name.empty() ? hosts.config().seed : sim::Stream(hosts.config().seed, "traffic." + name)();
+}
+
+flows::FlowList by_rule(const Params& params, const WorkloadHosts& hosts) {
+  const ClusterConfig& config = hosts.config();
+  flows::FlowRule rule{.nodes = hosts.count(),
                        .pattern = static_cast<flows::Pattern>(params.get("pattern")),
                        .senders = params.count("senders"),
                        .receiver = params.count("receiver"),
@@ -42,14 +50,23 @@ flows::FlowList by_rule(const Params& params, const ClusterConfig& config) {
                        .load_thousandths = params.count("load"),
                        .port_rate = config.profile.link_rate.value,
                        .count = static_cast<std::uint64_t>(params.get("count")),
-                       .seed = config.seed};
+                       .seed = seed_of(hosts)};
   if (params.get("until") != 0) rule.until_ps = params.get("until");
   return flows::generate(rule, sizes_of(params));
 }
 
+/// From ranks, and times since the workload began, to nodes and times of the run.
+void place(const WorkloadHosts& hosts, flows::FlowList& list) {
+  for (flows::Flow& flow : list.flows) {
+    flow.source = hosts.node(flow.source);
+    flow.destination = hosts.node(flow.destination);
+    if (flow.start_ps != flows::kTriggered) flow.start_ps += hosts.part().start_ps;
+  }
+}
+
 /// Programs that are spawned refer to it; what they leave is taken when the run has ended.
 void take(const Setup& setup, const flows::Player& player) {
-  const std::int64_t from = setup.params.get("measure.from");
+  const std::int64_t from = setup.params.get("measure.from") + setup.hosts.part().start_ps;
   const sim::CounterId bytes = setup.results.counters.id("payload_bytes");
   for (const flows::FlowRecord& flow : flows::records(player)) {
     if (flow.start_ps < from) continue;
@@ -89,12 +106,12 @@ std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes) {
 }
 
 void start_flows(const Setup& setup) {
-  const ClusterConfig& config = setup.cluster.config();
-  flows::FlowList list =
-      setup.params.file("flows") != nullptr ? listed(setup.params, config.nodes) : by_rule(setup.params, config);
+  flows::FlowList list = setup.params.file("flows") != nullptr ? listed(setup.params, setup.hosts.count())
+                                                               : by_rule(setup.params, setup.hosts);
+  place(setup.hosts, list);
   const flows::Play how{.queue_pairs = static_cast<flows::QueuePairs>(setup.params.get("queue_pairs")),
                         .means = static_cast<flows::Means>(setup.params.get("operation"))};
-  const std::shared_ptr<flows::Player> player = flows::start(setup.cluster, std::move(list), how);
+  const std::shared_ptr<flows::Player> player = flows::start(setup.hosts, std::move(list), how);
   if (setup.at_end != nullptr) *setup.at_end = [&setup, player] { take(setup, *player); };
 }
 

@@ -15,12 +15,12 @@ namespace {
 enum class Flow : std::uint8_t { incast, permutation, all_to_all, victim };
 
 struct Plan {
-  std::vector<std::vector<NodeId>> receivers;  // of each node
-  std::vector<Region> memory;                  // of each node: what it sends and what it receives
+  std::vector<std::vector<std::uint32_t>> receivers;  // of each rank
+  std::vector<Region> memory;                         // of each rank: what it sends and what it receives
 };
 
 Plan make_plan(const Setup& setup) {
-  const std::uint32_t nodes = setup.cluster.config().nodes;
+  const std::uint32_t nodes = setup.hosts.count();
   const auto pattern = static_cast<Flow>(setup.params.get("pattern"));
   Plan plan;
   plan.receivers.resize(nodes);
@@ -45,21 +45,22 @@ Plan make_plan(const Setup& setup) {
   }
   const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
   const auto gpu = static_cast<std::uint8_t>(setup.params.get("memory"));  // 0: the host's
+  WorkloadHosts& hosts = setup.hosts;
   for (NodeId n = 0; n < nodes; ++n) {
-    plan.memory.push_back(gpu == 0 ? setup.cluster.node(n).allocate(size)
-                                   : setup.cluster.allocate_on_gpu(n, size, static_cast<std::uint8_t>(gpu - 1)));
+    plan.memory.push_back(
+        gpu == 0 ? hosts.transport(n).allocate(size)
+                 : hosts.cluster().allocate_on_gpu(hosts.node(n), size, static_cast<std::uint8_t>(gpu - 1)));
   }
   return plan;
 }
 
-void sender(Transport& node, const Setup& setup, const Plan& plan) {
-  const std::vector<NodeId>& receivers = plan.receivers[node.my_node()];
+void sender(Transport& node, const Setup& setup, const Plan& plan, std::uint32_t rank) {
+  const std::vector<std::uint32_t>& receivers = plan.receivers[rank];
   const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
   const auto messages = static_cast<std::uint64_t>(setup.params.get("count")) * receivers.size();
   const auto window = static_cast<std::uint64_t>(setup.params.get("outstanding"));
-  const bool victim =
-      static_cast<Flow>(setup.params.get("pattern")) == Flow::victim && node.my_node() + 1 == node.num_nodes();
-  const Address local = plan.memory[node.my_node()].base;
+  const bool victim = static_cast<Flow>(setup.params.get("pattern")) == Flow::victim && rank + 1 == setup.hosts.count();
+  const Address local = plan.memory[rank].base;
   const sim::CounterId bytes = setup.results.counters.id("payload_bytes");
   std::vector<std::int64_t> posted(messages);
   std::array<Completion, 16> done;
@@ -67,9 +68,10 @@ void sender(Transport& node, const Setup& setup, const Plan& plan) {
   for (std::uint64_t complete = 0; complete < messages;) {
     for (; next < messages && next - complete < window; ++next) {
       posted[next] = node.now_ps();
-      node.put(local, plan.memory[receivers[next % receivers.size()]], 0, size, {.token = next, .work_id = next + 1});
+      node.put(local, plan.memory[receivers[next % receivers.size()]], 0, size,
+               setup.hosts.tag({.token = next, .work_id = next + 1}));
     }
-    const std::size_t n = node.poll(done);
+    const std::size_t n = setup.hosts.poll(node, done);
     if (n == 0) node.pause();
     for (std::size_t i = 0; i < n; ++i, ++complete) {
       const bool arrived = done[i].status == Status::success;
@@ -97,9 +99,9 @@ std::uint32_t traffic_send_queue(const Params& params) { return params.count("ou
 
 void start_traffic(const Setup& setup) {
   const auto plan = std::make_shared<const Plan>(make_plan(setup));
-  for (NodeId n = 0; n < setup.cluster.config().nodes; ++n) {
-    if (plan->receivers[n].empty()) continue;
-    setup.cluster.spawn(n, "main", [&setup, plan](Transport& node) { sender(node, setup, *plan); });
+  for (std::uint32_t r = 0; r < setup.hosts.count(); ++r) {
+    if (plan->receivers[r].empty()) continue;
+    setup.hosts.spawn(r, "main", [&setup, plan, r](Transport& node) { sender(node, setup, *plan, r); });
   }
 }
 

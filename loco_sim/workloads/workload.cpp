@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <stdexcept>
 
 #include "loco_sim/loco/errors.hpp"
@@ -18,7 +19,7 @@ constexpr std::array kWorkloads = {
     Workload{"broadcast",
              "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
              kBroadcastParams, 2, 1024, start_broadcast, nullptr, broadcast_misfit, broadcast_send_queue, true,
-             is_collective_broadcast},
+             is_collective_broadcast, true, true},
     Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
              kMessageParams, 2, 1024, start_message_passing},
     Workload{"mixed_size", "node 0 writes and pushes a value wider than a word, all others try to read it",
@@ -33,21 +34,23 @@ constexpr std::array kWorkloads = {
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 16384, start_traffic,
-             nullptr, traffic_misfit, traffic_send_queue, false},
+             nullptr, traffic_misfit, traffic_send_queue, false, nullptr, true},
     Workload{"flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams,
-             2, 16384, start_flows, nullptr, flows_misfit, nullptr, false},
+             2, 16384, start_flows, nullptr, flows_misfit, nullptr, false, nullptr, true},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},
     Workload{"all_reduce", "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
-             kAllReduceParams, 2, 1024, start_all_reduce, nullptr, all_reduce_misfit, all_reduce_send_queue, false},
+             kAllReduceParams, 2, 1024, start_all_reduce, nullptr, all_reduce_misfit, all_reduce_send_queue, false,
+             nullptr, true, true},
     Workload{"all_gather", "every node gets all nodes' parts of a vector", kAllGatherParams, 2, 1024, start_all_gather,
-             nullptr, all_gather_misfit, collective_send_queue, false},
+             nullptr, all_gather_misfit, collective_send_queue, false, nullptr, true, true},
     Workload{"reduce_scatter", "every node gets its part of the sum of all nodes' vectors", kReduceScatterParams, 2,
-             1024, start_reduce_scatter, nullptr, reduce_scatter_misfit, collective_send_queue, false},
+             1024, start_reduce_scatter, nullptr, reduce_scatter_misfit, collective_send_queue, false, nullptr, true,
+             true},
     Workload{"all_to_all", "every node sends each other one a part of its vector", kAllToAllParams, 2, 1024,
-             start_all_to_all, nullptr, all_to_all_misfit, collective_send_queue, false},
+             start_all_to_all, nullptr, all_to_all_misfit, collective_send_queue, false, nullptr, true, true},
     Workload{"reduce", "node 0 gets the sum of all nodes' vectors", kReduceParams, 2, 1024, start_reduce, nullptr,
-             reduce_misfit, collective_send_queue, false},
+             reduce_misfit, collective_send_queue, false, nullptr, true, true},
 };
 }  // namespace
 
@@ -147,23 +150,56 @@ std::uint32_t send_queue_entries(const Workload& workload, const Params& params)
   return workload.send_queue == nullptr ? 1 : workload.send_queue(params);
 }
 
-Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster, LibraryFaults faults) {
-  const std::uint32_t nodes = cluster.config().nodes;
+bool shares_run(const Workload& workload, const Params& params) {
+  return workload.shares && (workload.load == nullptr || workload.load(params));
+}
+
+namespace {
+void require_fit(const Workload& workload, const Params& params, std::uint32_t nodes, std::uint32_t room) {
   if (nodes < workload.nodes_min || nodes > workload.nodes_max)
     throw std::invalid_argument("workload " + std::string(workload.kind) + " needs " +
                                 std::to_string(workload.nodes_min) + " to " + std::to_string(workload.nodes_max) +
                                 " nodes, found " + std::to_string(nodes));
   const std::uint32_t entries = send_queue_entries(workload, params);
-  if (cluster.config().send_queue_entries < entries)
+  if (room < entries)
     throw std::invalid_argument("workload " + std::string(workload.kind) + " needs send queues of " +
-                                std::to_string(entries) + " entries, found " +
-                                std::to_string(cluster.config().send_queue_entries));
+                                std::to_string(entries) + " entries, found " + std::to_string(room));
+}
+}  // namespace
+
+Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster, LibraryFaults faults) {
+  require_fit(workload, params, cluster.config().nodes, cluster.config().send_queue_entries);
   Results results;
   std::function<void()> at_end;
-  const Setup setup{cluster, params, faults, results, &at_end};
+  WorkloadHosts hosts(cluster);
+  const Setup setup{cluster, hosts, params, faults, results, &at_end};
   workload.start(setup);
   cluster.run();
   if (at_end) at_end();
+  return results;
+}
+
+std::vector<Results> run_together(std::vector<Job> jobs, SimulatedCluster& cluster) {
+  MeetingPoint meeting(cluster.config().nodes, static_cast<std::uint32_t>(jobs.size()));
+  std::vector<Results> results(jobs.size());
+  std::vector<std::function<void()>> at_end(jobs.size());
+  std::deque<WorkloadHosts> hosts;
+  std::deque<Setup> setups;  // programs refer to them
+  for (std::uint32_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs[i];
+    job.part.number = i;
+    job.part.parts = static_cast<std::uint32_t>(jobs.size());
+    const auto nodes = job.part.nodes.empty() ? cluster.config().nodes : job.part.nodes.size();
+    if (!shares_run(*job.workload, *job.params))
+      throw std::invalid_argument("workload " + std::string(job.workload->kind) + " has a run to itself");
+    require_fit(*job.workload, *job.params, static_cast<std::uint32_t>(nodes), cluster.config().send_queue_entries);
+    hosts.emplace_back(cluster, job.part, jobs.size() == 1 ? nullptr : &meeting);
+    setups.push_back({cluster, hosts.back(), *job.params, {}, results[i], &at_end[i]});
+    job.workload->start(setups.back());
+  }
+  cluster.run();
+  for (const auto& end : at_end)
+    if (end) end();
   return results;
 }
 

@@ -16,6 +16,7 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/faults.hpp"
 #include "loco_sim/workloads/flows/flow.hpp"
+#include "loco_sim/workloads/part.hpp"
 #include "options/option.hpp"
 #include "sim/counters.hpp"
 
@@ -98,9 +99,11 @@ struct Results {
   [[nodiscard]] std::uint64_t operations_done() const;
 };
 
-/// What a workload's programs are started with. Outlives the run.
+/// What a workload's programs are started with. Outlives the run. `hosts` is for workloads that may be one of several;
+/// others have the whole cluster.
 struct Setup {
   SimulatedCluster& cluster;
+  WorkloadHosts& hosts;
   const Params& params;
   LibraryFaults faults;
   Results& results;
@@ -133,6 +136,11 @@ struct Workload {
   bool recorded = true;
   /// With parameters that make a load of it? Null: with none.
   bool (*load)(const Params&) = nullptr;
+  /// May it be one of several in a run, with parameters that make a load of it? Then it has to do with its `hosts`
+  /// only.
+  bool shares = false;
+  /// Is it a collective, whose bandwidth nccl-tests count, with the parameters `size` and `algorithm`?
+  bool collective = false;
 };
 
 /// All of them, in the order of their documentation.
@@ -149,6 +157,9 @@ struct Footprint {
 };
 [[nodiscard]] Footprint footprint(const Workload& workload, const Params& params, std::uint32_t nodes);
 
+/// May it be one of several in a run?
+[[nodiscard]] bool shares_run(const Workload& workload, const Params& params);
+
 /// Entries of each send queue that it needs.
 [[nodiscard]] std::uint32_t send_queue_entries(const Workload& workload, const Params& params);
 
@@ -156,5 +167,15 @@ struct Footprint {
 /// few or too many nodes, or send queues that are too short, and what SimulatedCluster::run() throws.
 [[nodiscard]] Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster,
                           LibraryFaults faults = {});
+
+/// One of several in a run.
+struct Job {
+  const Workload* workload = nullptr;
+  const Params* params = nullptr;
+  Part part{};
+};
+/// The same for several that begin on one cluster: what each of them measured. Their parts are numbered here. Throws
+/// std::invalid_argument for a workload that shares no run, too.
+[[nodiscard]] std::vector<Results> run_together(std::vector<Job> jobs, SimulatedCluster& cluster);
 
 }  // namespace loco::workloads

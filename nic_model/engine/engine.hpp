@@ -113,10 +113,14 @@ class Engine : public Units {
   /// Payload of a packet between these nodes at most. With the flow model a packet is a message, but on the way from a
   /// NIC to itself.
   [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const { return network.segment_max(from == to); }
-  /// A packet's payload passes the packet buffer of a NIC.
+  /// A packet's payload passes the packet buffer of a NIC, and its data path.
   [[nodiscard]] sim::Duration buffer_time(NicId nic, std::uint32_t bytes) const {
-    return sim::transmission_time({bytes}, profile(nic).nic_buffer_rate);
+    const HardwareProfile& p = profile(nic);
+    const sim::Duration buffered = sim::transmission_time({bytes}, p.nic_buffer_rate);
+    return p.nic_path_rate.value == 0 ? buffered : buffered + path_time(nic, bytes);
   }
+  /// By how much the data path of a NIC is behind PCIe: both carry the data at the same time, piece by piece.
+  [[nodiscard]] sim::Duration path_time(NicId nic, std::uint32_t bytes) const;
   /// The region of a key, or null.
   [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {
     const std::uint32_t index = key >> 8U;

@@ -49,6 +49,8 @@ class PcieLink {
     busy_up_ += taken;
     return up_free_ = std::max(up_free_, now) + taken;
   }
+  /// How long a TLP would wait for what is on its way up already.
+  [[nodiscard]] sim::Duration waits_up(sim::SimTime now) const { return std::max(up_free_, now) - now; }
   sim::SimTime send_down(sim::SimTime now, sim::Duration taken) {
     busy_down_ += taken;
     return down_free_ = std::max(down_free_, now) + taken;

@@ -145,6 +145,13 @@ sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint3
 }
 }  // namespace
 
+sim::Duration read_time_now(Engine& engine, NodeId node, std::uint32_t key, std::uint32_t bytes) {
+  const HardwareProfile& p = engine.profile(node);
+  if (engine.on_device(key)) return p.nic_device_access;
+  const sim::Duration alone = read_reach(engine, node) + place_penalty(engine, node, key) + data_time(p, bytes);
+  return link_of(engine, node).waits_up(engine.now()) + alone + p.pcie_downstream;
+}
+
 CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes,
                                 const ReadProgress& read, sim::SimTime now) {
   const HardwareProfile& p = engine.profile(node);

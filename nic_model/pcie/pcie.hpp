@@ -88,6 +88,10 @@ struct ReadProgress {
 /// credits.
 sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read = {});
+/// How long a read of `bytes` of a node's memory would take if it was asked for now: behind the TLPs that wait for the
+/// link, until its data is in the NIC.
+[[nodiscard]] sim::Duration read_time_now(Engine& engine, NodeId node, std::uint32_t key, std::uint32_t bytes);
+
 /// A read of memory at `address` has brought `done` bytes, the last of which are in the NIC at `newest`. When were the
 /// first `part` of them there, so that a packet of these may leave? No later than this: completions follow each other
 /// on the link, so those behind them took at least their time on it.

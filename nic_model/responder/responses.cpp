@@ -100,13 +100,20 @@ std::uint32_t Responder::payload_behind(const Engine& engine, const Connection& 
 }
 
 namespace {
+/// Of a queue pair that reads the data of so many packets at a time: when the next of a READ has been, if each takes as
+/// long as this one would now. A read waits for the link behind what the NIC is writing.
+sim::Duration read_share(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key) {
+  const std::uint32_t packets = engine.profile(packet.source).nic_read_packets;
+  if (packets == 0 || packet.last) return {};
+  return {read_time_now(engine, engine.connections[id].node(), key, packet.length).ps / packets};
+}
+
 /// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. Behind
 /// the data of a READ there is a gap.
-sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, sim::SimTime port) {
+sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key, sim::SimTime port) {
+  if (packet.opcode != Op::read_response) return port;
   const sim::Duration gap = engine.profile(packet.source).nic_read_gap;
-  const sim::Duration each = engine.profile(packet.source).nic_read_packet_gap;
-  if ((gap.ps == 0 && each.ps == 0) || packet.opcode != Op::read_response) return port;
-  const sim::SimTime paced = packet.last ? port : std::max(port, engine.now() + each);
+  const sim::SimTime paced = std::max(port, engine.now() + read_share(engine, id, packet, key));
   const sim::SimTime free = packet.last ? port + gap : paced;
   // What waits for the port waits for no gap.
   if (gap.ps > 0 || paced > port) engine.contexts[id].count_answer(free - engine.now());
@@ -124,7 +131,7 @@ void Responder::respond(Engine& engine, QpId id) {
   const fabric::Packet packet = response_packet(engine, id, r);
   r.sent += packet.length;
   const sim::SimTime port = send_packet(engine, packet, payload_behind(engine, qp, packet.last));
-  transmit_free_ = answer_free(engine, id, packet, port);
+  transmit_free_ = answer_free(engine, id, packet, r.rkey, port);
   if (packet.last) {
     engine.release(r.buffer);
     responses_.pop_front();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
 import pandas
@@ -60,15 +60,29 @@ def _bin(sizes: numpy.ndarray[Any, Any], slowdowns: numpy.ndarray[Any, Any]) -> 
     return {"largest": int(sizes[-1]), "flows": len(sizes), "mean": float(ordered.mean()), **at}
 
 
-def flows_of(records: numpy.ndarray[Any, Any], scenario: Scenario | None) -> Flows:
-    """The table of a run's records; the scenario says which end a slowdown counts to."""
+def flows_of(records: numpy.ndarray[Any, Any], scenario: Scenario | None,
+             parts: Sequence[tuple[Any, ...]] = ()) -> Flows:
+    """The table of a run's records; the scenario says which end a slowdown counts to. `parts`: of several workloads, each
+    one's name, kind and number of flows."""
     settings: dict[str, Any] = {} if scenario is None else scenario.effective()
+    if not parts:
+        return _of_one(records, settings.get("workload.kind", "flows"), settings.get("workload.flows_end"),
+                       settings.get("workload.ideal"))
+    said = settings.get("workloads") or [{}] * len(parts)
+    tables, first = [], 0
+    for (name, _, count, *_), keys in zip(parts, said):
+        tables.append(_of_one(records[first:first + count], name, keys.get("flows_end"), keys.get("ideal")))
+        first += count
+    return Flows(pandas.concat(tables, ignore_index=True))
+
+
+def _of_one(records: numpy.ndarray[Any, Any], workload: str, flows_end: str | None, ideal: str | None) -> Flows:
     table = Flows({name: records[name] for name in records.dtype.names or ()})
-    table.insert(0, "workload", settings.get("workload.kind", "flows"))
-    end = "completed_ps" if settings.get("workload.flows_end") == "completed" else "received_ps"
+    table.insert(0, "workload", workload)
+    end = "completed_ps" if flows_end == "completed" else "received_ps"
     took = (table[end] - table["start_ps"]).where((table[end] >= 0) & (table["ideal_ps"] > 0))
     slowdown = took / table["ideal_ps"]
-    table.insert(10, "slowdown", slowdown.clip(lower=1) if settings.get("workload.ideal") == "base_rtt" else slowdown)
+    table.insert(10, "slowdown", slowdown.clip(lower=1) if ideal == "base_rtt" else slowdown)
     for name in TIMES:
         table[name] = table[name].astype("Int64").mask(table[name] < 0)
     return table

@@ -96,6 +96,9 @@ class Outcome:
                            for name, samples, ends in core.operations}
         self.series: Series | None = None if core.series is None else Series(*core.series, core.simulated_ps)
         self._flows = numpy.frombuffer(core.flows, dtype=flow_dtype())  # type: ignore[call-overload]
+        self._parts: list[tuple[str, str, int, int, int, float, float]] = core.parts
+        self.sizes: list[dict[str, Any]] = [
+            dict(zip(("size", "count", "time_ps", "algbw_gb_per_s", "busbw_gb_per_s", "wrong"), row)) for row in core.sizes]
         self.counters: dict[str, int] = core.counters
         self.workload_counters: dict[str, int] = core.workload_counters
         self.broken: list[str] = core.broken
@@ -123,7 +126,22 @@ class Outcome:
         """What became of each flow, of workload `flows`: a pandas DataFrame (docs/flows.md); empty for other workloads."""
         from .flows import flows_of
 
-        return flows_of(self._flows, self.scenario)
+        return flows_of(self._flows, self.scenario, self._parts)
+
+    @property
+    def workloads(self) -> list[dict[str, Any]]:
+        """Of several workloads in a run, each one's ``name``, ``kind`` and ``median_ps`` (of its operations); of a collective
+        also ``alone_ps`` (its median by itself in the same network), ``times_alone``, ``algbw_gb_per_s`` and
+        ``busbw_gb_per_s``. Empty for a run of one workload."""
+        rows = []
+        for name, kind, _, median, alone, algbw, busbw in self._parts:
+            row: dict[str, Any] = {"name": name, "kind": kind, "median_ps": median}
+            if algbw:
+                if alone:
+                    row.update(alone_ps=alone, times_alone=median / alone)
+                row.update(algbw_gb_per_s=algbw, busbw_gb_per_s=busbw)
+            rows.append(row)
+        return rows
 
     @property
     def latency(self) -> Latency:
@@ -245,6 +263,10 @@ class Outcome:
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
             "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters),
             "workload_counters": dict(self.workload_counters)}
+        if self.sizes:
+            out["sizes"] = [dict(row) for row in self.sizes]
+        if self._parts:
+            out["workloads"] = self.workloads
         if self.busiest:
             out["limited_by"] = self.limited_by
             out["busiest"] = [{"resource": resource, "share": share} for resource, share in self.busiest.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib.util
 import io
 import json
 import os
@@ -229,6 +230,10 @@ def _plots(data: Mapping[str, Any], result: Result | None) -> list[str]:
     if result is not None and times:
         run = result
         out.append(_figure("Throughput over time", lambda: plot.throughput_over_time(run)))
+    if result is not None and len(result._flows) and importlib.util.find_spec("pandas") is not None:
+        flows = result
+        if flows.flows["slowdown"].notna().any():
+            out.append(_figure("How much longer flows took than alone, by size", lambda: plot.slowdown(flows, bins=10)))
     if result is not None and result._trace is not None and len(result._trace):
         trace = result._trace
         out.append(_figure("Payload that each node sends", lambda: plot.link_utilisation(trace)))

@@ -141,3 +141,15 @@ def test_the_flow_model_comes_with_the_command_and_with_the_package(installed, t
     assert "as flows" in run(installed, "loco-sim", "run", scenario, cwd=tmp_path).stdout
     code = f"import loco_sim; print(loco_sim.run({scenario!r}))"
     assert "message" in run(installed, "python", "-c", code, cwd=tmp_path).stdout
+
+
+def test_recipes_name_what_the_build_needs():
+    """The container's packages are those of ./dev, the conda recipe has the version of the project."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    listed = set(re.findall(r"^(?:build|python) +(\S+)", (root / "dev").read_text(), re.MULTILINE))
+    docker = (root / "packaging/Dockerfile").read_text().split("FROM")[1]
+    installed = set(re.findall(r"\b(?:lib[a-z0-9-]+-dev|[a-z0-9-]+3-dev|zlib1g-dev|cmake|g\+\+|ninja-build)(?=\s)", docker))
+    assert installed - {"python3-dev"} <= listed
+    assert {"libboost-context-dev", "libcli11-dev", "libfmt-dev", "libyaml-dev", "nlohmann-json3-dev", "zlib1g-dev"} <= installed
+    version = re.search(r"project\(loco-sim VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text())[1]
+    assert f'set version = "{version}"' in (root / "packaging/conda/meta.yaml").read_text()

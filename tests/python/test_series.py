@@ -145,3 +145,26 @@ def test_traces_with_packets():
     assert back.to_perfetto().startswith("{") and "link to node 0" in back.to_perfetto()
     assert "digraph" in back.to_dot(10)
     assert pickle.loads(pickle.dumps(result.trace)).to_perfetto() == result.trace.to_perfetto()
+
+
+def test_pictures_can_be_read_whatever_the_numbers():
+    """Every link has its name, times far apart stand on a logarithmic axis with numbers written out, and what did not happen
+    is said."""
+    pytest.importorskip("matplotlib")
+    result = ls.run({"topology": {"kind": "leaf_spine", "leaves": 4, "spines": 2, "hosts_per_leaf": 4},
+                     "workload": {"kind": "flows", "pattern": "random", "size": "64KiB", "arrivals": "poisson", "load": 400,
+                                  "count": 60}, "series": {"interval": "2us"}})
+    ax = ls.plot.link_utilisation(result)
+    rows = len(ax.get_images()[0].get_array())
+    assert rows == 24 == len([t for t in ax.get_yticklabels() if t.get_text()]), "a row without a name"
+    ax.figure.canvas.draw()
+    assert ax.get_window_extent().height / rows >= 11, "names above one another"
+    far = ls.Latency(np.array([3_000_000] * 60 + [900_000_000] * 40))
+    ax = ls.plot.latency_percentiles(far)
+    ax.figure.canvas.draw()
+    assert ax.get_yscale() == "log" and {"10", "100"} <= {t.get_text() for t in ax.get_yticklabels()}
+    assert ls.plot.latency_percentiles(ls.Latency(np.array([3, 4, 5]))).get_yscale() == "linear"
+    quiet = ls.run({"topology": {"nodes": 2}, "workload": {"kind": "barrier", "iterations": 3}, "series": {"interval": "1us"}})
+    ax = ls.plot.queue_occupancy(quiet)
+    assert [t.get_text() for t in ax.texts] == ["nothing waited for a port"] and not ax.axison
+    assert "How much longer flows took than alone" in ls.report(result)

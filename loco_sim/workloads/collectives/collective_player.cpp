@@ -170,15 +170,16 @@ struct Together {
 
 class CollectiveMember {
  public:
-  CollectiveMember(Transport& node, const Setup& setup, Together& together, std::uint32_t channel)
+  CollectiveMember(Transport& node, const Setup& setup, Together& together, Rank rank, std::uint32_t channel)
       : node_(node),
         setup_(setup),
         all_(together),
         schedule_(together.play.schedule),
         layout_(together.layout),
-        plan_(together.plans[node.my_node()]),
+        plan_(together.plans[rank]),
+        rank_(rank),
         channel_(channel),
-        base_(together.memory[node.my_node()][channel].base),
+        base_(together.memory[rank][channel].base),
         own_(node) {}
 
   void run() {
@@ -204,9 +205,8 @@ class CollectiveMember {
 
   void fill() {
     for (Slot slot = 0; slot < schedule_.slots; ++slot) {
-      const Expected e = expected(all_.play.what, schedule_, node_.my_node(), slot);
-      node_.store(base_ + layout_.offset(slot),
-                  e.begins ? all_.value(iteration_, channel_, node_.my_node(), e.part_then) : 0);
+      const Expected e = expected(all_.play.what, schedule_, rank_, slot);
+      node_.store(base_ + layout_.offset(slot), e.begins ? all_.value(iteration_, channel_, rank_, e.part_then) : 0);
     }
     node_.store(base_ + layout_.now(), iteration_ + 1);
     node_.memory_fence();  // others write here as soon as all have met
@@ -234,7 +234,7 @@ class CollectiveMember {
   }
 
   void begin() {
-    all_.done[node_.my_node()][channel_].clear();
+    all_.done[rank_][channel_].clear();
     waits_.clear();
     for (const RankPlan::Send& send : plan_.sends) waits_.push_back(send.waits);
     sent_.assign(plan_.sends.size(), 0);
@@ -257,16 +257,16 @@ class CollectiveMember {
     return send() || moved;
   }
 
-  [[nodiscard]] std::vector<std::uint32_t>& done() { return all_.done[node_.my_node()][channel_]; }
+  [[nodiscard]] std::vector<std::uint32_t>& done() { return all_.done[rank_][channel_]; }
 
   /// Any thread of the node may take a completion: it is put where its own thread looks. False when there is none.
   bool poll() {
     std::array<Completion, kCollectiveUnderWay> polled;
-    const std::size_t n = node_.poll(polled);
+    const std::size_t n = setup_.hosts.poll(node_, polled);
     for (const Completion& c : std::span(polled).first(n)) {
       if (c.status != Status::success) fail(c);
       const auto of = static_cast<std::uint32_t>(c.token >> 32U);
-      all_.done[node_.my_node()][of].push_back(static_cast<std::uint32_t>(c.token));
+      all_.done[rank_][of].push_back(static_cast<std::uint32_t>(c.token));
       if (of != channel_) node_.wake_all();
     }
     return n > 0;
@@ -337,7 +337,11 @@ class CollectiveMember {
     const std::uint32_t most = std::min(kCollectiveUnderWay, schedule_.under_way * kPutsOfMove);
     while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
     for (std::uint32_t s = first_unsent_; s < plan_.sends.size() && under_way_ + kPutsOfMove <= most; ++s) {
-      if (sent_[s] != 0 || waits_[s] != 0) continue;
+      if (sent_[s] != 0) continue;
+      if (waits_[s] != 0) {
+        if (schedule_.pace == Pace::in_order) return any;
+        continue;
+      }
       if (schedule_.pace == Pace::complete && s > 0 && complete_[s - 1] == 0) return any;
       if (plan_.sends[s].behind != kNone && received_[plan_.sends[s].behind] == kWaiting) return any;
       post(s);
@@ -366,12 +370,12 @@ class CollectiveMember {
     sent_[s] = 1;
     under_way_ += kPutsOfMove;
     if (all_.ordered) {
-      node_.put(base_ + from, to, there, layout_.length(move), {.work_id = ++posted_, .tell = Tell::with_next});
+      node_.put(base_ + from, to, there, layout_.length(move), tag({.work_id = ++posted_, .tell = Tell::with_next}));
     } else {  // a complete put has been placed, in whatever order its packets came
-      node_.put(base_ + from, to, there, layout_.length(move), {.token = token | kNone, .work_id = ++posted_});
+      node_.put(base_ + from, to, there, layout_.length(move), tag({.token = token | kNone, .work_id = ++posted_}));
       wait_for_data();
     }
-    node_.put(base_ + layout_.now(), to, layout_.come(number), kWord, {.token = token, .work_id = ++posted_});
+    node_.put(base_ + layout_.now(), to, layout_.come(number), kWord, tag({.token = token, .work_id = ++posted_}));
   }
 
   /// Until the data that was put by itself is complete.
@@ -386,6 +390,8 @@ class CollectiveMember {
     }
   }
 
+  [[nodiscard]] OperationTag tag(OperationTag own) const { return setup_.hosts.tag(own); }
+
   void fail(const Completion& failed) {
     setup_.results.promise("failed_messages", 1);
     setup_.results.note_failure("failed_messages", node_.my_node(), failed);
@@ -394,13 +400,13 @@ class CollectiveMember {
   }
 
   void wake() {
-    for (NodeId n = 0; n < schedule_.ranks; ++n) setup_.cluster.node(n).wake_all();
+    for (Rank r = 0; r < schedule_.ranks; ++r) setup_.hosts.transport(r).wake_all();
   }
 
   void check() {
     std::uint64_t wrong = 0;
     for (Slot slot = 0; slot < schedule_.slots; ++slot) {
-      const Expected e = expected(all_.play.what, schedule_, node_.my_node(), slot);
+      const Expected e = expected(all_.play.what, schedule_, rank_, slot);
       if (!e.ends) continue;
       const std::uint64_t right =
           e.sum ? all_.sum(iteration_, channel_, e.part) : all_.value(iteration_, channel_, e.of, e.part);
@@ -423,6 +429,7 @@ class CollectiveMember {
   const Schedule& schedule_;
   const CollectiveLayout& layout_;
   const RankPlan& plan_;
+  Rank rank_;
   std::uint32_t channel_;
   Address base_;
   owned_flag own_;
@@ -444,7 +451,7 @@ class CollectiveMember {
 }  // namespace
 
 void start_collective(const Setup& setup, CollectivePlay play) {
-  const std::uint32_t nodes = setup.cluster.config().nodes;
+  const std::uint32_t nodes = setup.hosts.count();
   const CollectiveLayout layout(play.schedule, play.size / play.channels);
   std::vector<RankPlan> plans = plan(play.schedule);
   const std::uint32_t channels = play.channels;
@@ -456,16 +463,16 @@ void start_collective(const Setup& setup, CollectivePlay play) {
                .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
                    nodes, std::vector<std::vector<std::uint32_t>>(channels)),
                .ordered = !nic::writes_overtake(setup.cluster.config().profile.nic_placement)});
-  for (NodeId n = 0; n < nodes; ++n)
+  for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
-      together->memory[n].push_back(setup.cluster.node(n).allocate(layout.end()));
+      together->memory[r].push_back(setup.hosts.transport(r).allocate(layout.end()));
   setup.results.promise("failed_messages", 0);
   setup.results.promise("wrong", 0);
-  for (NodeId n = 0; n < nodes; ++n)
+  for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
-      setup.cluster.spawn(
-          n, channels == 1 ? "main" : "channel " + std::to_string(c),
-          [&setup, together, c](Transport& node) { CollectiveMember(node, setup, *together, c).run(); });
+      setup.hosts.spawn(
+          r, channels == 1 ? "main" : "channel " + std::to_string(c),
+          [&setup, together, r, c](Transport& node) { CollectiveMember(node, setup, *together, r, c).run(); });
 }
 
 }  // namespace loco::workloads::collectives

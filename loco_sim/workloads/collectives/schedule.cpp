@@ -1,8 +1,11 @@
 #include "loco_sim/workloads/collectives/schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace loco::workloads::collectives {
 
@@ -90,25 +93,86 @@ std::uint32_t depth(Rank r, Rank n, Rank (*parent)(Rank, Rank)) {
   return d;
 }
 
-/// Chunks go up one tree, summed on the way, and down it; half of them each.
-void add_double_tree(Schedule& s) {
+/// A chunk's way over an edge of a tree: up, summed, or down. `level`: edges that it has gone before, the longest way
+/// up.
+struct Hop {
+  std::uint32_t chunk = 0;  // of its tree
+  std::uint32_t level = 0;
+  Move move{};
+};
+
+std::vector<Hop> hops(const Schedule& s, Rank (*parent)(Rank, Rank), Slot first, Slot last) {
   const Rank n = s.ranks;
-  const std::uint32_t half = s.slots / 2;
-  using Parent = Rank (*)(Rank, Rank);
-  for (const Parent parent : {Parent{tree_parent}, Parent{second_parent}}) {
-    const Slot first = parent == Parent{tree_parent} ? 0 : half;
-    const Slot last = parent == Parent{tree_parent} ? half : s.slots;
-    std::uint32_t deepest = 0;
-    for (Rank r = 0; r < n; ++r) deepest = std::max(deepest, depth(r, n, parent));
-    for (Slot c = first; c < last; ++c)
-      for (Rank r = 0; r < n; ++r) {
-        const Rank up = parent(r, n);
-        if (up == kRoot) continue;
-        const std::uint32_t d = depth(r, n, parent);
-        s.moves.push_back({2 * (c - first) + deepest - d, r, up, true, row(c, 1)});
-        s.moves.push_back({2 * (c - first) + deepest + d, up, r, false, row(c, 1)});
-      }
+  std::uint32_t deepest = 0;
+  for (Rank r = 0; r < n; ++r) deepest = std::max(deepest, depth(r, n, parent));
+  std::vector<Hop> all;
+  for (Slot c = first; c < last; ++c)
+    for (Rank r = 0; r < n; ++r) {
+      const Rank up = parent(r, n);
+      if (up == kRoot) continue;
+      const std::uint32_t d = depth(r, n, parent);
+      all.push_back({c - first, deepest - d, {0, r, up, true, row(c, 1)}});
+      all.push_back({c - first, deepest + d, {0, up, r, false, row(c, 1)}});
+    }
+  return all;
+}
+
+/// Gives each hop a round, in which a rank sends one and receives one at most and what it sends has come in an earlier
+/// one: the next free round in the order of chunk and level by these weights. Returns how many there are.
+std::uint32_t give_rounds(std::vector<Hop>& all, std::uint32_t of_chunk, std::uint32_t of_level, const Schedule& s) {
+  std::ranges::stable_sort(all, {}, [=](const Hop& h) { return of_chunk * h.chunk + of_level * h.level; });
+  std::vector<std::vector<std::uint32_t>> into(std::size_t{s.ranks} * s.slots);  // what comes to a rank's slot
+  const auto at = [&s](Rank rank, const Move& m) { return std::size_t{rank} * s.slots + m.pieces.front().to; };
+  for (std::uint32_t i = 0; i < all.size(); ++i) into[at(all[i].move.to, all[i].move)].push_back(i);
+  constexpr std::uint32_t kNoRound = 0xffffffffU;
+  std::vector<std::uint32_t> round(all.size(), kNoRound);
+  const std::size_t looked_at = std::size_t{32} * s.ranks;  // what comes later has its time later
+  std::vector<std::uint32_t> left;
+  std::uint32_t next = 0;
+  std::uint32_t now = 0;
+  for (; next < all.size() || !left.empty(); ++now) {
+    while (next < all.size() && left.size() < looked_at) left.push_back(next++);
+    std::vector<bool> sends(s.ranks);
+    std::vector<bool> receives(s.ranks);
+    const auto has_come = [&](std::uint32_t i) { return round[i] < now; };
+    std::erase_if(left, [&](std::uint32_t i) {
+      const Move& m = all[i].move;
+      if (sends[m.from] || receives[m.to]) return false;
+      for (const std::uint32_t before : into[at(m.from, m)])
+        if (all[before].level < all[i].level && !has_come(before)) return false;
+      sends[m.from] = receives[m.to] = true;
+      round[i] = now;
+      return true;
+    });
   }
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i].move.step = round[i];
+  return now;
+}
+
+/// Chunks go up one tree, summed on the way, and down it; half of them each. Each rank is inside of one tree and a leaf
+/// of the other, so that both together may fill its port in both directions, if nobody is sent two at a time (Sanders
+/// and others, section 3, colour the edges for that).
+void add_double_tree(Schedule& s) {
+  const std::uint32_t half = s.slots / 2;
+  std::vector<Hop> all = hops(s, tree_parent, 0, half);
+  std::vector<Hop> second = hops(s, second_parent, half, s.slots);
+  std::ranges::move(second, std::back_inserter(all));
+  // Which order comes near the fewest rounds differs by the number of ranks.
+  constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 3> kWeights = {{{1, 1}, {5, 4}, {2, 1}}};
+  std::pair<std::uint32_t, std::uint32_t> best = kWeights[0];
+  std::uint32_t fewest = 0xffffffffU;
+  constexpr std::uint32_t kTried = 32;  // chunks of a tree: more go on in the same way
+  std::vector<Hop> some;
+  std::ranges::copy_if(all, std::back_inserter(some), [](const Hop& hop) { return hop.chunk < kTried; });
+  for (const auto& weights : kWeights) {
+    std::vector<Hop> tried = some;
+    const std::uint32_t rounds = give_rounds(tried, weights.first, weights.second, s);
+    if (rounds >= fewest) continue;
+    fewest = rounds;
+    best = weights;
+  }
+  give_rounds(all, best.first, best.second, s);
+  for (Hop& hop : all) s.moves.push_back(std::move(hop.move));
 }
 
 // Of an all-to-all: slot d of the first n is for rank d, slot n + r what rank r has sent.
@@ -226,6 +290,7 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case double_tree:
       s.slots = s.parts = std::max(2U, chunks);
+      s.pace = Pace::in_order;
       s.under_way = 2;
       add_double_tree(s);
       break;

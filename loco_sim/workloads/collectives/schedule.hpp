@@ -55,6 +55,7 @@ struct Move {
 /// What a rank waits for before a move, besides what it sends.
 enum class Pace : std::uint8_t {
   free,      ///< nothing
+  in_order,  ///< its own move before has left
   complete,  ///< its own move before is complete
   staged,    ///< what is sent to it one step before has come
 };

@@ -13,12 +13,13 @@ namespace loco::workloads::flows {
 
 class Player final : public MessageFollower, public std::enable_shared_from_this<Player> {
  public:
-  Player(SimulatedCluster& cluster, FlowList list, Play how)
-      : cluster_(cluster),
+  Player(WorkloadHosts place, FlowList list, Play how)
+      : place_(std::move(place)),
+        cluster_(place_.cluster()),
         list_(std::move(list)),
         how_(how),
         states_(list_.flows.size()),
-        hosts_(cluster.config().nodes) {
+        hosts_(cluster_.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
     std::vector<std::uint64_t> most(hosts_.size(), 0);
     for (const Flow& flow : list_.flows) {
@@ -28,22 +29,22 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     for (NodeId n = 0; n < hosts_.size(); ++n) {
       Host& host = hosts_[n];
       std::ranges::stable_sort(host.timed, {}, [this](std::uint32_t f) { return list_.flows[f].start_ps; });
-      if (most[n] > 0) host.memory = cluster.node(n).allocate(round_up(most[n], kWord));
+      if (most[n] > 0) host.memory = cluster_.node(n).allocate(round_up(most[n], kWord));
     }
   }
 
   void spawn() {
-    cluster_.follow(this);
+    place_.follow(this);
     for (NodeId n = 0; n < hosts_.size(); ++n) {
       const Host& host = hosts_[n];
       if (host.to_post == 0 && host.to_receive == 0) continue;
       if (host.to_post > 0) {
         const bool waits = host.triggered;
-        cluster_.spawn(n, "flows", [this, waits](Transport& t) { waits ? post_ready(t) : post_timed(t); });
-        cluster_.spawn(n, "completions", [this](Transport& t) { complete(t); });
-        if (waits && !host.timed.empty()) cluster_.spawn(n, "clock", [this](Transport& t) { keep_time(t); });
+        place_.spawn_now(n, "flows", [this, waits](Transport& t) { waits ? post_ready(t) : post_timed(t); });
+        place_.spawn_now(n, "completions", [this](Transport& t) { complete(t); });
+        if (waits && !host.timed.empty()) place_.spawn_now(n, "clock", [this](Transport& t) { keep_time(t); });
       }
-      if (host.to_receive > 0) cluster_.spawn(n, "received", [this](Transport& t) { see_received(t); });
+      if (host.to_receive > 0) place_.spawn_now(n, "received", [this](Transport& t) { see_received(t); });
     }
   }
 
@@ -217,7 +218,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   void request(Transport& t, std::uint32_t f) {
     const Flow& flow = list_.flows[f];
-    const OperationTag tag{.token = f, .work_id = std::uint64_t{f} + 1};
+    const OperationTag tag = place_.tag({.token = f, .work_id = std::uint64_t{f} + 1});
     const Address own = hosts_[t.my_node()].memory.base;
     if (how_.means == Means::write) {
       t.put(own, hosts_[flow.destination].memory, 0, flow.bytes, tag);
@@ -251,7 +252,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     Host& host = hosts_[t.my_node()];
     std::array<Completion, 16> done;
     while (host.to_complete > 0) {
-      const std::size_t n = t.poll(done);
+      const std::size_t n = place_.poll(t, done);
       if (n == 0) t.pause();
       for (const Completion& c : std::span(done).first(n)) {
         const auto f = static_cast<std::uint32_t>(c.token);
@@ -307,7 +308,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     if (states_[f].gone) return;
     states_[f].due_ps = cluster_.context().now_ps() + flow.delay_ps;
     if (flow.delay_ps == 0) return due(f);
-    cluster_.spawn(poster(f), "delay", [this, f](Transport& t) {
+    place_.spawn_now(poster(f), "delay", [this, f](Transport& t) {
       wait_until(t, states_[f].due_ps);
       due(f);
     });
@@ -339,6 +340,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     if (fires(f, End::received)) --hosts_[list_.flows[f].destination].to_receive;
   }
 
+  WorkloadHosts place_;
   SimulatedCluster& cluster_;
   FlowList list_;
   Play how_;
@@ -348,8 +350,8 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   std::vector<std::uint32_t> fired_;
 };
 
-std::shared_ptr<Player> start(SimulatedCluster& cluster, FlowList list, Play how) {
-  const auto player = std::make_shared<Player>(cluster, std::move(list), how);
+std::shared_ptr<Player> start(const WorkloadHosts& hosts, FlowList list, Play how) {
+  const auto player = std::make_shared<Player>(hosts, std::move(list), how);
   player->spawn();
   return player;
 }

@@ -13,6 +13,7 @@
 
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/flows/flow.hpp"
+#include "loco_sim/workloads/part.hpp"
 
 namespace loco::workloads::flows {
 
@@ -26,9 +27,9 @@ struct Play {
 
 class Player;
 
-/// Spawns the threads that play the list. The cluster, which has not run yet, is to outlive the player, and the player
-/// the cluster's run.
-[[nodiscard]] std::shared_ptr<Player> start(SimulatedCluster& cluster, FlowList list, Play how);
+/// Spawns the threads that play the list, whose hosts are nodes of the cluster. The cluster, which has not run yet, is
+/// to outlive the player, and the player the cluster's run.
+[[nodiscard]] std::shared_ptr<Player> start(const WorkloadHosts& hosts, FlowList list, Play how);
 
 /// Of each flow, in the order of the list, after the run. Flows that failed, or that waited for one that failed, have
 /// not ended.

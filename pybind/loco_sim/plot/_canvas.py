@@ -9,6 +9,9 @@ from .._optional import need
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+_ROWS_NAMED = 24  # of more, some
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f"]
@@ -71,9 +74,29 @@ def heat(ax: Axes, names: Sequence[str], values: np.ndarray[Any, Any], start: fl
     image = ax.imshow(values, aspect="auto", interpolation="nearest", cmap="cividis", vmin=0,
                       extent=(start, end, len(names) - 0.5, -0.5))
     ax.figure.colorbar(image, ax=ax, label=label)
-    step = max(1, -(-len(names) // 12))
-    ax.set_yticks(range(0, len(names), step), [plain(name) for name in names[::step]])
+    step = 1 if len(names) <= _ROWS_NAMED else -(-len(names) // 12)
+    if step == 1 and len(names) > 12:  # a name for each row takes room
+        width, height = ax.figure.get_size_inches()
+        ax.figure.set_size_inches(width, max(height, 1.2 + 0.165 * len(names)))
+    ax.set_yticks(range(0, len(names), step), [plain(name) for name in names[::step]], fontsize=9 if len(names) > 12 else None)
     ax.grid(False)
+
+
+def logarithmic(axis: Axis) -> None:
+    """A logarithmic axis whose numbers are written out, and named between powers of ten where there are few of these."""
+    ticker = need("matplotlib.ticker", "plot")
+    (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
+    low, high = axis.get_view_interval()
+    few = high < 300 * low
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 20 * low else (1, 3) if few else (1,), numticks=12))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,g}" if value < 1e6 else f"{value / 1e6:g} M"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+
+
+def nothing(ax: Axes, why: str) -> None:
+    """Where there is nothing to draw: said, rather than empty axes."""
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, why, ha="center", va="center", transform=ax.transAxes)
 
 
 def plain(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Mapping, Union
 
 from ..outcome import Outcome
-from ._canvas import axes_for, colours_on, plain, wrong
+from ._canvas import axes_for, colours_on, legend_above, logarithmic, plain, wrong
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,10 +33,10 @@ def slowdown(results: Union[Outcome, Mapping[str, Outcome]], ax: Axes | None = N
         lines = {plain(name): (t["largest"], t["p99"]) for name, t in tables.items()}
     for (label, (sizes, values)), colour in zip(lines.items(), colours_on(ax, len(lines))):
         ax.plot(sizes, values, marker="o", markersize=3, label=label, color=colour)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    logarithmic(ax.xaxis)
+    logarithmic(ax.yaxis)
     ax.set_xlabel("size of flow (bytes)")
     ax.set_ylabel("slowdown" if isinstance(results, Outcome) else "slowdown, 99th percentile")
     ax.grid(True, which="both", alpha=0.3)
-    ax.legend()
+    legend_above(ax)
     return ax

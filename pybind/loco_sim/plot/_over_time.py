@@ -10,7 +10,7 @@ from ..measured import Series
 from ..outcome import Outcome
 from ..trace import Trace
 from ..units import at_least, duration_ps
-from ._canvas import COLOURS, axes_for, colours_on, from_zero, heat, legend_above, plain, unit_on, wrong
+from ._canvas import COLOURS, axes_for, colours_on, from_zero, heat, legend_above, nothing, plain, unit_on, wrong
 from ._transfers import Transfer, trace_of, transfers_of
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, values: 
         end = times[0] + series.interval_ps * len(values)
         heat(ax, [series.links[i] for i in chosen], _reduced(values[:, chosen].T, most=most), times[0] / unit, end / unit, label)
         return
+    if not chosen and not ax.get_lines():
+        return nothing(ax, "no link was busy" if label.startswith("link busy") else "nothing waited for a port")
     for i in chosen:
         _stairs(ax, times / unit, values[:, i], label=series.links[i])
     ax.set_ylabel(label)

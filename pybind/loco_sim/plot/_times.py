@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
 from ..outcome import Outcome
-from ._canvas import COLOURS, axes_for, colour_scale, colours_on, from_zero, legend_above, plain, unit_on, wrong
+from ._canvas import COLOURS, axes_for, colour_scale, colours_on, from_zero, legend_above, logarithmic, plain, unit_on, wrong
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
     if log is None:
         log = any(t.max > 10 * max(t.min, 1) for t in named.values())
     if log and all(t.min > 0 for t in named.values()):
-        ax.set_xscale("log")
+        logarithmic(ax.xaxis)
     ax.set_xlabel(f"latency ({unit_name})")
     ax.set_ylabel("share of operations")
     ax.set_ylim(0, 1.02)
@@ -60,7 +60,8 @@ def latency_cdf(times: Times, ax: Axes | None = None, *, log: bool | None = None
 
 def latency_percentiles(times: Times, ax: Axes | None = None, *,
                         percentiles: Sequence[float] = (50, 90, 99, 99.9, 100)) -> Axes:
-    """Latency at some percentiles, a line for each kind of operation or name."""
+    """Latency at some percentiles, a line for each kind of operation or name; on a logarithmic axis where they differ by
+    more than a factor of ten."""
     ax = axes_for(ax, "latency_percentiles")
     named = {name: t for name, t in _named(times).items() if len(t)}
     unit, unit_name = unit_on(ax, max((t.median for t in named.values()), default=1))
@@ -70,7 +71,12 @@ def latency_percentiles(times: Times, ax: Axes | None = None, *,
                 color=colour)
     ax.set_xticks(list(places), [f"p{q:g}" if q < 100 else "max" for q in percentiles])
     ax.set_ylabel(f"latency ({unit_name})")
-    from_zero(ax)
+    drawn = [float(y) for line in ax.get_lines() for y in line.get_ydata()]
+    if drawn and min(drawn) > 0 and max(drawn) > 10 * min(drawn):
+        ax.set_ylim(min(drawn) / 1.3, max(drawn) * 1.3)
+        logarithmic(ax.yaxis)
+    else:
+        from_zero(ax)
     ax.grid(True, alpha=0.3)
     legend_above(ax)
     return ax

@@ -149,6 +149,44 @@ def test_other_shells_accept_their_scripts(loco_sim, shell, tmp_path):
     assert loco_sim("completion", "tcsh").returncode == 2
 
 
+def offered_by_fish(folder, line):
+    code = f"source {folder}/script; complete -C '{line}'"
+    done = subprocess.run(["fish", "--no-config", "-c", code], capture_output=True, text=True, cwd=folder, timeout=60)
+    assert done.stderr == "", done.stderr
+    return {one.split("\t")[0] for one in done.stdout.splitlines()}
+
+
+def offered_by_zsh(folder, line):
+    """What its completion lists, in a shell on a terminal of its own."""
+    (folder / "_loco-sim").write_text((folder / "script").read_text())
+    code = f"""
+zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z 'PS1=; COLUMNS=200; LISTMAX=100000; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; bindkey "^I" list-choices; echo REA""DY'
+zpty -r z out '*READY*'
+zpty -w -n z '{line}'$'\\t'
+repeat 100; do sleep 0.05; zpty -r -t z more && out+=$more; [[ $out == *{line.split()[-1]}*{line.split()[-1]}* ]] && break; done
+sleep 0.2; while zpty -r -t z more; do out+=$more; done
+print -r -- "$out"
+zpty -d z
+"""
+    done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, cwd=folder, timeout=60)
+    text = done.stdout.split("READY")[-1]
+    return set(re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", " ", text).split())
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_offer_scenarios_profiles_and_keys(loco_sim, shell, tmp_path):
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell}")
+    (tmp_path / "script").write_text(loco_sim("completion", shell).stdout)
+    offered = offered_by_fish if shell == "fish" else offered_by_zsh
+    assert "quickstart" in offered(tmp_path, "loco-sim run qui")
+    assert {"cx5-roce-25g", "cx7-ib-ndr"} <= offered(tmp_path, "loco-sim perf write_bw --hardware cx")
+    assert {"hardware.nic.qp_gap=", "hardware.nic.qp_gap_rate="} <= offered(tmp_path, "loco-sim run quickstart --set hardware.nic.qp")
+    assert "workload.iterations=" in offered(tmp_path, "loco-sim sweep quickstart --set workload.iter")
+
+
 def test_help_that_cannot_be_written_is_an_error(program, root):
     for arguments in (["--help"], ["run", "--help"], ["--version"]):
         with open("/dev/full", "w") as full:

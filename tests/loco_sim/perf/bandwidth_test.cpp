@@ -7,7 +7,8 @@
 //   PCIe     of who has the data: its completions down, read requests up; of who takes it: its writes up, one TLP for
 //            each MPS that a packet touches. Work requests, doorbells and CQEs beside that (docs/hardware.md)
 //   packets  nic.packet_gap apart
-//   answers  of a queue pair to READs: nic.read_gap behind each, packets nic.read_packet_gap apart
+//   answers  of a queue pair to READs: nic.read_gap behind each, packets a share of a PCIe read apart
+//   (nic.read_packets)
 #include <array>
 #include <map>
 #include <random>
@@ -50,6 +51,15 @@ struct Busy {
 
 double gbps(sim::BitsPerSecond rate) { return static_cast<double>(rate.value) * 1e-9; }
 
+/// Nanoseconds that the data of a packet takes from being asked for, on an idle link.
+double pcie_read(const perf::Options& o) {
+  const nic::HardwareProfile& p = o.profile;
+  const double completions = static_cast<double>(pieces(0, p.link_mtu.count, p.pcie_read_completion.count));
+  const double bytes = kReadHeader + static_cast<double>(p.link_mtu.count) + completions * kCompletionHeader;
+  const sim::Duration way = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
+  return static_cast<double>(way.ps) * 1e-3 + bytes * 8 / gbps(p.pcie_rate);
+}
+
 Busy on_link(const perf::Options& o, double packets) {
   const bool read = o.test == Test::read_bw;
   const auto overhead = static_cast<double>(o.profile.link_overhead.count);
@@ -59,8 +69,9 @@ Busy on_link(const perf::Options& o, double packets) {
   const double gap = static_cast<double>(o.profile.nic_packet_gap.ps) * 1e-3;
   const double line = data * 8 / gbps(o.profile.link_rate);
   // A queue pair's packets of READ data are some time apart at least, those of one READ.
+  const double share = o.profile.nic_read_packets == 0 ? 0 : pcie_read(o) / o.profile.nic_read_packets;
   const double packet = (static_cast<double>(o.profile.link_mtu.count) + overhead) * 8 / gbps(o.profile.link_rate);
-  const double apart = std::max(static_cast<double>(o.profile.nic_read_packet_gap.ps) * 1e-3 - packet, 0.0);
+  const double apart = std::max(share - packet, 0.0);
   const double answer = line + (packets - 1) * apart + static_cast<double>(o.profile.nic_read_gap.ps) * 1e-3;
   // In both directions each link, and each NIC, carries the data of one and the answers or requests of the other.
   return {.link = (data + (o.bidirectional ? other_way : 0)) * 8 / gbps(o.profile.link_rate),
@@ -153,6 +164,7 @@ perf::Options any_options(std::uint64_t seed) {
   // Of several queue pairs some are in their gaps while others wait for the port: no sum of parts.
   o.profile.nic_read_gap = {one_of(random, std::array<std::int64_t, 3>{0, 82'000, 2'000'000})};
   if (o.queue_pairs > 1) o.profile.nic_read_gap = {};
+  if (o.bidirectional) o.profile.nic_read_packets = 0;  // reads wait for the link behind writes: below
   o.size = any_size(random, o.profile.link_mtu.count);
   // Long enough for what is under way at either end, receive buffers among it, to be small beside all.
   o.iterations =
@@ -182,6 +194,22 @@ TEST_CASE(
                                                   : "answers"];
   }
   CHECK(limited.size() == 4);  // each of them has been the slowest
+}
+
+TEST_CASE("READs from a NIC to itself: each packet's read waits for the link, at most for what one packet writes") {
+  perf::Options o{
+      .test = Test::read_bw, .profile = base("cx5-roce-100g"), .topology = perf::Way::loopback, .size = 65536};
+  o.iterations = 400;
+  const auto mtu = static_cast<double>(o.profile.link_mtu.count);
+  const double written =
+      (mtu + kWriteHeader * mtu / static_cast<double>(o.profile.pcie_mps.count)) * 8 / gbps(o.profile.pcie_rate);
+  const double packet = mtu / (perf::run(o).average * 1e-9);
+  CHECK(packet > pcie_read(o) / o.profile.nic_read_packets);
+  CHECK(packet < 1.02 * (pcie_read(o) + written) / o.profile.nic_read_packets);
+  o.topology = perf::Way::back_to_back;  // there nothing is written by who answers
+  CHECK(mtu / (perf::run(o).average * 1e-9) < 0.95 * packet);
+  o.profile.nic_read_packets = 2;
+  CHECK(mtu / (perf::run(o).average * 1e-9) == Approx(pcie_read(o) / 2).epsilon(0.03));
 }
 
 TEST_CASE(

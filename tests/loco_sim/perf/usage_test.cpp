@@ -112,8 +112,12 @@ std::vector<Limit> limits() {
   all.push_back({"start gap of queue pair 0 of node 0", changed(Test::write_bw, 256, 400, gap),
                  [](P& p) { p.nic_qp_gap_rate = {16'000'000'000}; }});
   all.push_back({"READ answers of queue pair 1 of node 1",
-                 changed(Test::read_bw, 65536, 100, [](O& o) { o.profile.nic_read_packet_gap = 1_us; }),
-                 [](P& p) { p.nic_read_packet_gap = 700_ns; }});
+                 changed(Test::read_bw, 65536, 100,
+                         [](O& o) {
+                           o.profile.pcie_read_access = 2_us;
+                           o.profile.nic_read_packets = 1;
+                         }),
+                 [](P& p) { p.nic_read_packets = 2; }});
   return all;
 }
 

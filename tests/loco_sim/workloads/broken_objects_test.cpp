@@ -187,7 +187,8 @@ Clients clients_that_get(const InstantWindow::Answer& answer, std::int64_t mix =
   REQUIRE(plan.entries == 8);
   workloads::Results results;
   Clients clients;
-  const workloads::Setup setup{cluster, params, {}, results};
+  workloads::WorkloadHosts hosts(cluster);
+  const workloads::Setup setup{cluster, hosts, params, {}, results};
   cluster.spawn_everywhere([&](Transport& node) {
     InstantWindow window(plan.entries, answer);
     for (const std::uint32_t thread : {0U, 1U}) workloads::KvClient(node, window, plan, setup, thread).run();

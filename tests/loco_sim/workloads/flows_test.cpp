@@ -100,6 +100,7 @@ TEST_CASE("flows as CSV: what is wrong is told with its place") {
   CHECK(refused_csv(head + "0,0,1,0\n") == "f.csv:2:3: destination: expected another host than the source, found 0");
   CHECK(refused_csv(head + "0,1,0,0\n") == "f.csv:2:5: bytes: expected a size from 1B to 1GiB, found \"0\"");
   CHECK(refused_csv(head + "0,1,1\n").find("f.csv:2:1: expected 4 fields, found 3") == 0);
+  CHECK(refused_csv(head + "0,1,8,\n") == "f.csv:2:1: start: expected a time, or flows in after, found nothing");
   CHECK(refused_csv(head + "0,1,1,-1\n").find("2:7: start: expected picoseconds") != std::string::npos);
   CHECK(refused_csv("source,destination,bytes,after,id\n0,1,1,2,1\n1,0,1,1,2\n") ==
         "f.csv:1:1: after: expected flows that can begin, found flows that wait for each other in a circle: 1 waits "

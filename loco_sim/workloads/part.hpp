@@ -1,0 +1,97 @@
+// The hosts of one workload: all of a cluster's nodes, or some of them where several workloads share a run.
+//
+// A workload that may be one of several numbers its hosts from 0 (ranks) and reaches the cluster through this: what it
+// posts is marked as its own, so that completions and messages find their way back, whoever of a node's threads takes
+// them. By itself, on all nodes from time 0, nothing is marked and nothing is any different.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loco_sim/transport/cluster.hpp"
+
+namespace loco::workloads {
+
+/// Which of several workloads it is, where it runs and from when on.
+struct Part {
+  std::string name{};           ///< empty: the only one
+  std::vector<NodeId> nodes{};  ///< by rank; empty: all
+  std::int64_t start_ps = 0;
+  std::uint32_t number = 0;  ///< among `parts`
+  std::uint32_t parts = 1;
+};
+
+/// Workloads of one run at most: their numbers take the upper bits of a token.
+inline constexpr std::uint32_t kPartsMost = 64;
+
+/// Where several workloads meet on the nodes of a cluster. Outlives the run.
+class MeetingPoint final : public MessageFollower {
+ public:
+  MeetingPoint(std::uint32_t nodes, std::uint32_t parts) : boxes_(nodes), followers_(parts) {
+    for (auto& of_node : boxes_) of_node.resize(parts);
+  }
+
+  /// Takes completions of a node, and gives those of part `number` out; others wait for their own threads, which are
+  /// woken.
+  std::size_t poll(Transport& node, std::uint32_t number, std::span<Completion> out);
+  void follow(std::uint32_t number, MessageFollower* follower) { followers_[number] = follower; }
+
+  void on_placed(std::uint64_t work_id, std::uint32_t bytes, sim::SimTime at) override;
+  void on_request_packet(std::uint64_t work_id, nic::PacketStep step, const fabric::Packet& packet) override;
+
+ private:
+  [[nodiscard]] MessageFollower* follower_of(std::uint64_t work_id) const {
+    return followers_[(work_id - 1) % followers_.size()];
+  }
+  [[nodiscard]] std::uint64_t own_id(std::uint64_t work_id) const { return (work_id - 1) / followers_.size() + 1; }
+
+  std::vector<std::vector<std::deque<Completion>>> boxes_;  // of each node and part
+  std::vector<MessageFollower*> followers_;                 // of each part, or null
+};
+
+class WorkloadHosts {
+ public:
+  /// A cluster is the hosts of its one workload.
+  WorkloadHosts(SimulatedCluster& cluster)  // NOLINT(google-explicit-constructor)
+      : WorkloadHosts(cluster, {}, nullptr) {}
+  /// `meeting` is null where it is the only workload.
+  WorkloadHosts(SimulatedCluster& cluster, Part part, MeetingPoint* meeting)
+      : cluster_(cluster), part_(std::move(part)), meeting_(meeting) {}
+
+  [[nodiscard]] std::uint32_t count() const {
+    return part_.nodes.empty() ? cluster_.config().nodes : static_cast<std::uint32_t>(part_.nodes.size());
+  }
+  [[nodiscard]] NodeId node(std::uint32_t rank) const { return part_.nodes.empty() ? rank : part_.nodes[rank]; }
+  [[nodiscard]] Transport& transport(std::uint32_t rank) { return cluster_.node(node(rank)); }
+  [[nodiscard]] SimulatedCluster& cluster() { return cluster_; }
+  [[nodiscard]] const ClusterConfig& config() const { return cluster_.config(); }
+  [[nodiscard]] const Part& part() const { return part_; }
+
+  /// A thread of a rank's node that begins when the workload does.
+  void spawn(std::uint32_t rank, const std::string& name, SimulatedCluster::Program program);
+  /// A thread of a node that begins at once.
+  void spawn_now(NodeId node, const std::string& name, SimulatedCluster::Program program) {
+    cluster_.spawn(node, called(name), std::move(program));
+  }
+  /// For what its threads post. Tokens are below 2^56.
+  [[nodiscard]] OperationTag tag(OperationTag own) const;
+  /// Completions of what was posted with such tags, by any of the node's threads of this workload.
+  std::size_t poll(Transport& node, std::span<Completion> out) {
+    return meeting_ == nullptr ? node.poll(out) : meeting_->poll(node, part_.number, out);
+  }
+  void follow(MessageFollower* follower);
+
+ private:
+  [[nodiscard]] std::string called(const std::string& thread) const {
+    return part_.name.empty() ? thread : part_.name + ": " + thread;
+  }
+
+  SimulatedCluster& cluster_;
+  Part part_;
+  MeetingPoint* meeting_;
+};
+
+}  // namespace loco::workloads
