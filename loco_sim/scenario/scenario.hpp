@@ -70,9 +70,9 @@ struct Scenario {
   Settings settings;  ///< every key of scenario_table() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
-  bool trace_activities = false;      ///< packets, TLPs, ...
-  sim::Duration series_interval{};    ///< zero: none
-  std::string trace_path;             ///< empty: no file
+  bool trace_activities = false;    ///< packets, TLPs, ...
+  sim::Duration series_interval{};  ///< zero: none
+  std::string trace_path;           ///< empty: no file
   CaptureOptions capture;
   std::vector<trace::Library> check;  ///< ascending, no duplicates
   bool check_tower = false;           ///< also what each library promises against the level below

@@ -262,7 +262,10 @@ bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, con
 
 /// Of what is acknowledged already, or was never sent: from a connection of the past that used the same PSNs.
 bool Requester::is_ghost(const fabric::Packet& packet) const {
-  return packet.psn.distance(una_) < 0 || packet.psn.distance(unsent_psn_) >= 0;
+  // What tells of a trimmed packet counts even when a later answer has come before it.
+  const bool trimmed = packet.opcode == Op::nak && packet.nak == NakCode::packet_trimmed;
+  const Psn psn = trimmed ? Psn(static_cast<std::uint32_t>(packet.a)) : packet.psn;
+  return psn.distance(una_) < 0 || psn.distance(unsent_psn_) >= 0;
 }
 
 /// Something more is acknowledged than what was before `before`.

@@ -39,12 +39,12 @@ fabric::Psn Responder::first_missing(const Engine& engine, const Connection& qp)
 }
 
 /// Selective repeat: a packet has come behind a gap. Says which, and what is missing; where paths differ, once that has
-/// been missing for a time.
+/// been missing for a time. A congestion control that goes by answers hears of each packet at once, and waits itself.
 void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet) {
   const fabric::Psn missing = first_missing(engine, engine.connections[id]);
   if (packet.psn.distance(missing) < 0) return;
   const sim::Duration tolerance = engine.kernel.reorder_tolerance();
-  if (tolerance.ps > 0) {
+  if (tolerance.ps > 0 && !engine.kernel.controls()) {
     Disorder& disorder = disorder_.edit();
     const bool is_new = disorder.since == sim::SimTime{} || disorder.gap != missing;
     if (is_new) {

@@ -134,6 +134,26 @@ TEST_CASE("Trimming: of N first windows what the port has no room for, each repe
   CHECK(c.retransmissions == crowd.system().network().packet_network()->packets_trimmed());
 }
 
+TEST_CASE("Trimming where packets and answers overtake each other: nothing waits for a time-out") {
+  Trimmed trimmed;
+  CrowdOptions o{.senders = 8, .delay = 1_us, .paths = true, .at_once = true, .requests = 16, .tap = &trimmed};
+  o.network.routing = fabric::Routing::spray;
+  o.network.congestion.algorithm = CongestionAlgorithm::nscc;
+  o.network.ecn = o.network.trim = true;
+  o.network.ecn_kmin = sim::Bytes{20'000};
+  o.network.ecn_kmax = sim::Bytes{80'000};
+  o.network.flow_control = fabric::FlowControl::drop_tail;
+  o.network.variation = fabric::Variation::none;
+  o.network.buffer_size = sim::Bytes{200'000};
+  o.network.buffer_alpha = 1'000;
+  Crowd crowd(o);
+  crowd.run_until(after(20_ms));
+  CHECK(crowd.idle());
+  CHECK(trimmed.packets.size() > 100);
+  CHECK(crowd.system().counters().timeouts == 0);
+  CHECK(crowd.system().counters().packets_lost == 0);
+}
+
 TEST_CASE("Congestion control: what cannot be is refused") {
   const auto made = [](const std::function<void(nic::SystemConfig&)>& change) {
     nic::SystemConfig c{.profile = real()};

@@ -1,8 +1,10 @@
 // Hosts around a switch that write to one of them: for tests of congestion control.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "fabric/packet_network.hpp"
@@ -16,6 +18,7 @@ struct CrowdOptions {
   std::uint64_t mtu = 4'096;
   sim::Duration delay{};  ///< of a cable
   sim::BitsPerSecond rate{100'000'000'000};
+  bool paths = false;          ///< two spines in place of a switch
   bool at_once = false;        ///< else they begin one after the other within 10 us
   std::uint32_t requests = 0;  ///< of each sender; 0: without end
   std::uint32_t length = 65'536;
@@ -29,7 +32,7 @@ class Crowd {
  public:
   explicit Crowd(const CrowdOptions& options)
       : system_({.profile = profile(options),
-                 .topology = fabric::Topology::star,
+                 .topology = options.paths ? fabric::Topology::shaped : fabric::Topology::star,
                  .network = network(options),
                  .nodes = options.senders + 1,
                  .timed = true}),
@@ -55,7 +58,7 @@ class Crowd {
   }
 
   struct Figures {
-    double utilisation = 0, mean_queue = 0;
+    double utilisation = 0, mean_queue = 0, median_queue = 0;
     std::uint64_t longest = 0, lost = 0;
     double marks = 0;  ///< a packet
   };
@@ -65,12 +68,14 @@ class Crowd {
     const fabric::topology::LinkId port = to_host();
     const fabric::LinkCounters before = net().counters(port);
     Figures f;
-    std::uint64_t looks = 0;
-    for (sim::SimTime at = from; at <= end; at += 500_ns, ++looks) {
+    std::vector<double> queues;
+    for (sim::SimTime at = from; at <= end; at += 500_ns) {
       run_until(at);
-      f.mean_queue += static_cast<double>(net().queued(port, std::max(at, system_.now())));
+      queues.push_back(static_cast<double>(net().queued(port, std::max(at, system_.now()))));
     }
-    f.mean_queue /= static_cast<double>(looks);
+    f.mean_queue = std::accumulate(queues.begin(), queues.end(), 0.0) / static_cast<double>(queues.size());
+    std::sort(queues.begin(), queues.end());
+    f.median_queue = queues[queues.size() / 2];
     const double seconds = static_cast<double>((end - from).ps) / 1e12;
     f.utilisation = static_cast<double>(net().counters(port).bytes - before.bytes) * 8 / seconds /
                     static_cast<double>(options_.rate.value);
@@ -104,6 +109,9 @@ class Crowd {
     fabric::Config c;
     c.options = options.network;
     c.tap = options.tap;
+    if (options.paths) {  // host 0's leaf has the others behind two spines
+      c.shape = fabric::topology::LeafSpine{.leaves = options.senders + 1, .spines = 2, .hosts_per_leaf = 1};
+    }
     return c;
   }
   [[nodiscard]] const fabric::PacketNetwork& net() const { return *system_.network().packet_network(); }
