@@ -12,6 +12,7 @@ namespace loco::workloads {
 
 namespace {
 bool always(const Params& /*params*/) { return true; }
+bool adds(const Params& params) { return kPatternNames.at(params.count("pattern")) == "fetch_add"; }
 
 constexpr std::array kWorkloads = {
     Workload{"quickstart", "a broadcast, a message and a barrier, in a loop", kMixParams, 2, 1024, start_mix},
@@ -32,7 +33,7 @@ constexpr std::array kWorkloads = {
     Workload{"dcdc", "node 0 controls the voltage of converters, the other nodes, in a loop over the network",
              kDcdcParams, 2, 256, start_dcdc},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
-             start_pattern},
+             start_pattern, adds},
     Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 16384, start_traffic,
              nullptr, traffic_misfit, traffic_send_queue, false, nullptr, true},
     Workload{"flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams,

@@ -69,6 +69,9 @@ TEST_CASE("a workload that needs remote atomics needs a NIC that has them", "[sc
   CHECK_THROWS_WITH(parse(without + "workload: {kind: kvstore}\n"),
                     contains_text("expected a NIC with remote atomics"));
   CHECK_NOTHROW(parse(without + "workload: {kind: kvstore, store: rpc}\n"));
+  CHECK_THROWS_WITH(parse(without + "workload: {kind: pattern, pattern: fetch_add}\n"),
+                    contains_text("expected a NIC with remote atomics for the workload pattern"));
+  CHECK_NOTHROW(parse(without + "workload: {kind: pattern, pattern: put_put}\n"));
 }
 
 TEST_CASE("hosts that stop are a network that loses: what needs one that does not is refused with its place",
