@@ -5,7 +5,6 @@ An answer takes `at`, which gives the value at (x, group), and the rows.
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any, Callable, Mapping, Sequence
 
 import loco_sim as ls
@@ -84,27 +83,6 @@ def dcqcn_effect(at: Callable[..., float], rows: Rows) -> str:
     off, on = (row["workload_counters.fabric_pauses"] for row in rows[:2])
     return (f"The longest queue {change(at('false'), at('true'), size)}, PFC pauses {on} times in place of {off}, and goodput "
             f"{change(goodput(rows[0]), goodput(rows[1]), bit_rate)}.")
-
-
-def congestion_rows() -> Rows:
-    """The slowdown that 99 % of the flows to 100 kB do not pass, and the mean of all, by algorithm and load."""
-    scenario = ls.Scenario(pathlib.Path(__file__).parents[1] / "traffic/congestion_control.yaml")
-    rows = []
-    for load in (500, 800):
-        for algorithm in ("none", "dcqcn", "hpcc", "swift", "nscc"):
-            flows = ls.run(scenario, overrides={"fabric.congestion.algorithm": algorithm, "workload.load": load}).flows
-            small = sorted(flows[flows["bytes"] <= 100_000]["slowdown"])
-            rows.append({"fabric.congestion.algorithm": algorithm, "workload.load": str(load),
-                         "p99": small[int(len(small) * 0.99)], "flows": len(flows)})
-    return rows
-
-
-def controls_compared(at: Callable[..., float], rows: Rows) -> str:
-    controls = ("dcqcn", "hpcc", "swift", "nscc")
-    best = min(controls, key=lambda a: at(a, "800"))
-    return (f"At 80 % load, of the flows to 100 kB one in a hundred takes {at('none', '800'):.1f} times as long as alone or "
-            f"longer where only PFC holds senders back, with dcqcn {at('dcqcn', '800'):.1f} times, hpcc "
-            f"{at('hpcc', '800'):.1f}, swift {at('swift', '800'):.1f}, nscc {at('nscc', '800'):.1f}: least with {best}.")
 
 
 def window_depth(at: Callable[..., float], rows: Rows) -> str:
