@@ -267,6 +267,7 @@ bool Conductor::await(ProgramThread& thread) {
       interrupted();
       return false;
     }
+    if (program.started && blocked(thread)) return false;
     if (program.started) break_silence(thread);
   }
   program.started = true;
@@ -284,6 +285,20 @@ void Conductor::await_debugger(Program& program) {
              program.host, program.process);
   while (!is_traced(program.process) && thread_is_there(program.process, static_cast<std::uint32_t>(program.process)))
     wait_shortly();
+}
+
+/// A thread that has the turn and waits for a lock by a system call of its own waits for ever: all others stand still.
+bool Conductor::blocked(ProgramThread& thread) {
+  constexpr int kLooksMax = 1'500;  // 3 s
+  const Program& program = thread.program;
+  const bool waits =
+      !computes(program.process, thread.channel->thread) && waits_for_futex(program.process, thread.channel->thread);
+  thread.blocked_looks = waits ? thread.blocked_looks + 1 : 0;
+  if (thread.blocked_looks < kLooksMax || program.debugged) return false;
+  result_.failure =
+      fmt::format("host {} ({}), thread {}, waits by a system call of its own (futex), which is not seen, at {}",
+                  program.host, options_.programs[program.host].command[0], thread.index, time_text(system_.now()));
+  return true;
 }
 
 /// A thread that has used processor time for long without a call may wait for a word of memory.

@@ -50,6 +50,7 @@ struct ProgramThread {
   std::vector<char> posts{};     ///< that are being made
   std::int64_t silent_from_us = 0;
   std::int64_t silence_us = 0;
+  int blocked_looks = 0;
 };
 
 struct AsyncNews {
@@ -149,6 +150,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void break_silence(ProgramThread& thread);
   void await_debugger(Program& program);
   void interrupted();
+  bool blocked(ProgramThread& thread);
   void stop_host(std::uint32_t host);
   void look_for_deaths();
   void ended(Program& program, int wait_status);

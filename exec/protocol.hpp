@@ -202,7 +202,7 @@ struct HostFacts {
   std::uint32_t lockstep;      ///< posts hand over at once
   std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them
   std::int32_t board;          ///< descriptor of a Board
-  std::uint32_t network;       ///< second octet of the run's addresses, 127.NETWORK.h.h+1; programs see 127.1.h.h+1
+  std::uint32_t network;  ///< second and third octet of the run's addresses, 127.NETWORK.h+1; programs see 127.1.0.h+1
   std::int64_t post_ps, doorbell_ps, store_ps, poll_empty_ps, clock_ps;
   std::uint64_t seed;
 };

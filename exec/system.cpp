@@ -86,6 +86,12 @@ bool thread_is_there(pid_t process, std::uint32_t thread) {
   return access(fmt::format("/proc/{}/task/{}", process, thread).c_str(), F_OK) == 0;
 }
 
+bool waits_for_futex(pid_t process, std::uint32_t thread) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/syscall", process, thread));
+  long number = -1;
+  return static_cast<bool>(file >> number) && number == SYS_futex;
+}
+
 bool is_traced(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/status", process));
   for (std::string line; std::getline(file, line);)
@@ -101,8 +107,9 @@ bool death_seen() {
 }
 
 int lock_network(std::uint32_t& network) {
-  constexpr std::uint32_t kFirst = 2;
-  constexpr std::uint32_t kCount = 250;
+  // so many that runs which follow each other do not meet the ports of one another, which stay taken for a minute
+  constexpr std::uint32_t kFirst = 2U << 8U;
+  constexpr std::uint32_t kCount = 60'000;
   const auto begin = static_cast<std::uint32_t>(getpid()) % kCount;
   for (std::uint32_t i = 0; i < kCount; ++i) {
     network = kFirst + (begin + i) % kCount;
@@ -110,7 +117,7 @@ int lock_network(std::uint32_t& network) {
     if (file < 0) return -1;
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(127U << 24U | network << 16U | 0xfffeU);
+    address.sin_addr.s_addr = htonl(127U << 24U | network << 8U | 0xfeU);
     address.sin_port = htons(49'151);
     if (bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return file;
     close(file);

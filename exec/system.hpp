@@ -76,6 +76,8 @@ class CounterTrapped {
 /// Has a thread not ended yet?
 [[nodiscard]] bool thread_is_there(pid_t process, std::uint32_t thread);
 /// 100 us of real time.
+/// Does it wait in the kernel by a futex?
+[[nodiscard]] bool waits_for_futex(pid_t process, std::uint32_t thread);
 /// Is a debugger attached to it?
 [[nodiscard]] bool is_traced(pid_t process);
 void wait_shortly();

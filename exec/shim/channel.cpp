@@ -35,21 +35,21 @@ void attach() {
   const int file = std::atoi(text);
   void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return;
-  syscall(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
+  system_call(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
   unsetenv(kChannelVariable);
   t_channel = static_cast<Channel*>(memory);
   if (t_channel->version != kProtocolVersion || t_channel->bytes != sizeof(Channel)) misfit();
-  t_channel->thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  t_channel->thread = static_cast<std::uint32_t>(system_call(SYS_gettid));
   t_channel->watches = 0;
-  process = syscall(SYS_getpid);
+  process = system_call(SYS_getpid);
   file_of_channel = file;
 }
 
 void hand_over(Channel& c) {
   c.turn.store(static_cast<std::uint32_t>(Turn::conductor), std::memory_order_release);
-  syscall(SYS_futex, &c.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  system_call(SYS_futex, &c.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   while (c.turn.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Turn::conductor))
-    syscall(SYS_futex, &c.turn, FUTEX_WAIT, static_cast<std::uint32_t>(Turn::conductor), nullptr, nullptr, 0);
+    system_call(SYS_futex, &c.turn, FUTEX_WAIT, static_cast<std::uint32_t>(Turn::conductor), nullptr, nullptr, 0);
 }
 
 void note(Note kind, const char* what, std::uint64_t seen = 0) {
@@ -81,7 +81,7 @@ int channel_file() { return file_of_channel; }
 
 void keep_channel_at_exec(bool keep) {
   for (const int file : {file_of_channel, t_channel->facts.board})
-    syscall(SYS_fcntl, file, F_SETFD, keep ? 0 : FD_CLOEXEC);
+    system_call(SYS_fcntl, file, F_SETFD, keep ? 0 : FD_CLOEXEC);
 }
 std::int64_t last_time() { return frozen_time; }
 

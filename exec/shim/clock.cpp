@@ -75,7 +75,7 @@ int doze(std::int64_t ps) {
   if (ps < 0) ps = 0;
   if (c == nullptr) {
     const timespec t{ps / kSecond, ps % kSecond / 1000};
-    return static_cast<int>(syscall(SYS_nanosleep, &t, nullptr));
+    return static_cast<int>(system_call(SYS_nanosleep, &t, nullptr));
   }
   const std::int64_t now = c->now_ps + c->ahead_ps;
   if (alarm_at != 0 && alarm_at < now + ps) {

@@ -187,7 +187,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* w
 /// What stands for the device's own descriptor.
 int command_file() {
   static int file = -1;
-  if (file < 0) file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-device", 1U /* MFD_CLOEXEC */));
+  if (file < 0) file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-device", 1U /* MFD_CLOEXEC */));
   return file;
 }
 

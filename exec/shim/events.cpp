@@ -44,16 +44,16 @@ int make_file() { return eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC); }
 
 void count_up(int file) {
   const std::uint64_t one = 1;
-  if (file >= 0) syscall(SYS_write, file, &one, sizeof(one));
+  if (file >= 0) system_call(SYS_write, file, &one, sizeof(one));
 }
 
 void count_down(int file) {
   std::uint64_t one = 0;
   pollfd p{file, POLLIN, 0};
-  if (syscall(SYS_poll, &p, 1, 0) == 1) syscall(SYS_read, file, &one, sizeof(one));
+  if (system_call(SYS_poll, &p, 1, 0) == 1) system_call(SYS_read, file, &one, sizeof(one));
 }
 
-bool blocks(int file) { return (syscall(SYS_fcntl, file, F_GETFL) & O_NONBLOCK) == 0; }
+bool blocks(int file) { return (system_call(SYS_fcntl, file, F_GETFL) & O_NONBLOCK) == 0; }
 
 }  // namespace
 
@@ -111,7 +111,7 @@ LOCO_EXPORT int ibv_destroy_comp_channel(ibv_comp_channel* c) {
   if (c->refcnt != 0) return EBUSY;
   auto* const mine = reinterpret_cast<CompletionChannel*>(c);
   channel_files[mine->number] = -1;
-  syscall(SYS_close, c->fd);
+  system_call(SYS_close, c->fd);
   std::free(mine);
   return 0;
 }
@@ -229,7 +229,7 @@ LOCO_EXPORT int timerfd_settime(int file, int flags, const itimerspec* value, it
   timer.again = to_ps(value->it_interval);
   std::uint64_t drained = 0;
   pollfd p{file, POLLIN, 0};
-  if (syscall(SYS_poll, &p, 1, 0) == 1) syscall(SYS_read, file, &drained, sizeof(drained));
+  if (system_call(SYS_poll, &p, 1, 0) == 1) system_call(SYS_read, file, &drained, sizeof(drained));
   call(Request::set_timer, number, static_cast<std::uint64_t>(timer.at), static_cast<std::uint64_t>(timer.again));
   return 0;
 }

@@ -37,12 +37,23 @@ constexpr VirtualFile kFiles[] = {
 };
 
 /// What says something else each time: a clock of its own, or what else the machine does.
-constexpr const char* kChanging[] = {"/proc/uptime",     "/proc/loadavg",    "/proc/stat",
-                                     "/proc/vmstat",     "/proc/interrupts", "/proc/softirqs",
-                                     "/proc/diskstats",  "/proc/schedstat",  "/proc/timer_list",
-                                     "/proc/net/",       "/proc/pressure/",  "/proc/self/stat",
-                                     "/proc/self/io",    "/proc/self/sched", "/proc/thread-self/",
-                                     "/proc/driver/rtc", "/sys/class/rtc/",  "/sys/class/net/lo/statistics/"};
+constexpr const char* kChanging[] = {"/proc/uptime",
+                                     "/proc/loadavg",
+                                     "/proc/vmstat",
+                                     "/proc/interrupts",
+                                     "/proc/softirqs",
+                                     "/proc/diskstats",
+                                     "/proc/schedstat",
+                                     "/proc/timer_list",
+                                     "/proc/net/dev",
+                                     "/proc/pressure/",
+                                     "/proc/self/stat",
+                                     "/proc/self/io",
+                                     "/proc/self/sched",
+                                     "/proc/thread-self/",
+                                     "/proc/driver/rtc",
+                                     "/sys/class/rtc/",
+                                     "/sys/class/net/lo/statistics/"};
 
 /// The report names it, and a recording has what was read.
 void note_changing(const char* path) {
@@ -55,16 +66,27 @@ void note_changing(const char* path) {
   if (!changing) return;
   constexpr std::uint64_t kPrime = 0x100000001b3ULL;  // FNV-1a (Fowler, Noll, Vo)
   std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const int file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
+  const int file = static_cast<int>(system_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC));
   char bytes[4096];
   for (long got = 1; file >= 0 && got > 0;) {
-    got = syscall(SYS_read, file, bytes, sizeof(bytes));
+    got = system_call(SYS_read, file, bytes, sizeof(bytes));
     for (long i = 0; i < got; ++i) hash = (hash ^ static_cast<unsigned char>(bytes[i])) * kPrime;
   }
-  syscall(SYS_close, file);
+  system_call(SYS_close, file);
   char text[512];
   std::snprintf(text, sizeof(text), "reads %s", path);
   not_deterministic(text, hash);
+}
+
+/// The processor has worked for all of simulated time, and was idle before.
+const char* processor_times() {
+  static char text[256];
+  const std::int64_t worked = (channel()->now_ps + channel()->ahead_ps) / (kSecond / 100);
+  constexpr long kIdle = 100'000;
+  std::snprintf(text, sizeof(text),
+                "cpu  %ld 0 0 %ld 0 0 0 0 0 0\ncpu0 %ld 0 0 %ld 0 0 0 0 0 0\nctxt 0\nbtime 1699999000\nprocesses 1\n",
+                static_cast<long>(worked), kIdle, static_cast<long>(worked), kIdle);
+  return text;
 }
 
 /// A descriptor that reads a text; -1 when the path is an ordinary one.
@@ -74,20 +96,23 @@ int open_virtual(const char* path) {
   const VirtualFile* found = nullptr;
   for (const VirtualFile& file : kFiles)
     if (std::strcmp(file.path, path) == 0) found = &file;
+  const VirtualFile times{"/proc/stat", nullptr};
+  if (std::strcmp(path, times.path) == 0) found = &times;
   if (found == nullptr && !random) {
     note_changing(path);
     return -1;
   }
-  const int file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-file", 0));
+  const int file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-file", 0));
   if (file < 0) return -1;
   if (random) {
     char bytes[4096];
     fill_random(bytes, sizeof(bytes));
-    syscall(SYS_write, file, bytes, sizeof(bytes));
+    system_call(SYS_write, file, bytes, sizeof(bytes));
   } else {
-    syscall(SYS_write, file, found->text, std::strlen(found->text));
+    const char* const text = found->text == nullptr ? processor_times() : found->text;
+    system_call(SYS_write, file, text, std::strlen(text));
   }
-  syscall(SYS_lseek, file, 0, SEEK_SET);
+  system_call(SYS_lseek, file, 0, SEEK_SET);
   return file;
 }
 

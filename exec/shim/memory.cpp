@@ -28,20 +28,20 @@ struct Mapping {
 
 /// /proc/self/maps as text, without the C library's files, which the program may have replaced.
 char* mappings_text() {
-  const int file = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
+  const int file = static_cast<int>(system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (file < 0) return nullptr;
   std::size_t room = 1U << 18U;
   std::size_t have = 0;
   auto* text = static_cast<char*>(mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   while (text != MAP_FAILED) {
-    const auto got = syscall(SYS_read, file, text + have, room - have - 1);
+    const auto got = system_call(SYS_read, file, text + have, room - have - 1);
     if (got <= 0) break;
     have += static_cast<std::size_t>(got);
     if (room - have > 4096) continue;
     text = static_cast<char*>(mremap(text, room, 2 * room, MREMAP_MAYMOVE));
     room *= 2;
   }
-  syscall(SYS_close, file);
+  system_call(SYS_close, file);
   return text == MAP_FAILED ? nullptr : text;
 }
 
@@ -61,18 +61,18 @@ bool parse(const char* line, Mapping& out) {
 
 /// Copies the pages into a memfd and maps it over them. Its descriptor, or -1.
 int share(std::uintptr_t from, std::size_t bytes) {
-  const int file = static_cast<int>(syscall(SYS_memfd_create, kName, 1U /* MFD_CLOEXEC */));
+  const int file = static_cast<int>(system_call(SYS_memfd_create, kName, 1U /* MFD_CLOEXEC */));
   if (file < 0) return -1;
   bool copied = ftruncate(file, static_cast<off_t>(bytes)) == 0;
   for (std::size_t done = 0; copied && done < bytes;) {
-    const auto wrote = syscall(SYS_write, file, from + done, bytes - done);
+    const auto wrote = system_call(SYS_write, file, from + done, bytes - done);
     if (wrote > 0) done += static_cast<std::size_t>(wrote);
     copied = wrote > 0;
   }
   if (copied &&
       mmap(reinterpret_cast<void*>(from), bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_SHARED, file, 0) != MAP_FAILED)
     return file;
-  syscall(SYS_close, file);
+  system_call(SYS_close, file);
   return -1;
 }
 
@@ -170,7 +170,7 @@ std::int64_t with_pages(void* address, std::size_t bytes, Ask ask) {
   for (std::uint32_t i = 0; i < count; ++i) files[i] = static_cast<int>(runs[i].file);
   const std::int64_t reply = ask(count);
   for (std::uint32_t i = 0; i < count; ++i)
-    if (files[i] >= 0) syscall(SYS_close, files[i]);
+    if (files[i] >= 0) system_call(SYS_close, files[i]);
   if (reply < 0) errno = ENOMEM;
   return reply;
 }

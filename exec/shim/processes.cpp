@@ -32,8 +32,6 @@ void in_parent() {
 
 [[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, in_parent, in_child); }
 
-pid_t shown_id() { return 1000 + 10 * static_cast<pid_t>(channel()->facts.host); }
-
 std::uint64_t random_state = 0;
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -47,6 +45,8 @@ std::uint64_t random_word() {
 }
 
 }  // namespace
+
+int shown_id() { return 1000 + 10 * static_cast<int>(channel()->facts.host); }
 
 void fill_random(void* out, std::size_t bytes) {
   auto* at = static_cast<char*>(out);
@@ -98,7 +98,7 @@ namespace loco::shim {
 
 namespace {
 
-bool own_process() { return channel() != nullptr && syscall(SYS_getpid) == attached_process(); }
+bool own_process() { return channel() != nullptr && system_call(SYS_getpid) == attached_process(); }
 
 /// The variables of the new image: those given, and where its channel is.
 char** with_channel(char* const environment[], char* variable, std::size_t bytes) {
@@ -224,7 +224,7 @@ LOCO_EXPORT FILE* popen(const char* command, const char* mode) {
 
 LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
   LOCO_NEXT(kill);
-  if (channel() != nullptr && process == shown_id()) process = static_cast<pid_t>(syscall(SYS_getpid));
+  if (channel() != nullptr && process == shown_id()) process = static_cast<pid_t>(system_call(SYS_getpid));
   return next_kill(process, signal);
 }
 
@@ -234,7 +234,7 @@ LOCO_EXPORT int fcntl(int file, int command, ...) {
   void* argument = va_arg(more, void*);
   va_end(more);
   if (command == F_SETOWN && channel() != nullptr && reinterpret_cast<std::intptr_t>(argument) == shown_id())
-    argument = reinterpret_cast<void*>(static_cast<std::intptr_t>(syscall(SYS_getpid)));
+    argument = reinterpret_cast<void*>(static_cast<std::intptr_t>(system_call(SYS_getpid)));
   LOCO_NEXT(fcntl);
   return next_fcntl(file, command, argument);
 }

@@ -49,7 +49,7 @@ void take(const ucontext_t& context, Moment& out) {
   const auto top = static_cast<std::uintptr_t>(out.registers[REG_RSP]) - kRedZone;
   const iovec mine{out.stack, kStackBytes};
   const iovec theirs{reinterpret_cast<void*>(top), kStackBytes};
-  out.stack_bytes = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &mine, 1, &theirs, 1, 0);
+  out.stack_bytes = system_call(SYS_process_vm_readv, system_call(SYS_getpid), &mine, 1, &theirs, 1, 0);
   if (out.stack_bytes < 0) out.stack_bytes = 0;
 }
 

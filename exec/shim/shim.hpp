@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
+#include <type_traits>
 
 #include "exec/protocol.hpp"
 
@@ -59,6 +60,33 @@ template <typename F>
 
 inline constexpr std::int64_t kSecond = 1'000'000'000'000;
 
+/// A system call that the shim makes for itself: the C library's function for them is replaced, too.
+template <typename... Arguments>
+long system_call(long number, Arguments... arguments) {
+  [[maybe_unused]] const auto word = [](auto value) {
+    if constexpr (std::is_pointer_v<decltype(value)>) {
+      return reinterpret_cast<long>(value);
+    } else if constexpr (std::is_null_pointer_v<decltype(value)>) {
+      return 0L;
+    } else {
+      return static_cast<long>(value);
+    }
+  };
+  const long words[6] = {word(arguments)...};
+  long result = number;
+  register long r10 asm("r10") = words[3];
+  register long r8 asm("r8") = words[4];
+  register long r9 asm("r9") = words[5];
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(words[0]), "S"(words[1]), "d"(words[2]), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  constexpr long kErrors = 4096;
+  if (result >= 0 || result <= -kErrors) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
 // --- spins.cpp -----------------------------------------------------------------------------------------------------
 void install_handlers();
 /// Registered memory that may be closed to find out what a silent program looks at.
@@ -81,7 +109,17 @@ void stop_following();
 /// A trap: true when it was for this.
 bool take_step(void* context);
 
+// --- threads.cpp ---------------------------------------------------------------------------------------------------
+/// Among the threads of the process, in the order in which they were made.
+[[nodiscard]] int thread_number();
+/// Waits until another thread has let something go, or for the end of `deadline` (-1: none): true when that is over.
+[[nodiscard]] bool wait_for_release(std::int64_t deadline);
+/// This thread has let something go.
+void release();
+
 // --- processes.cpp -------------------------------------------------------------------------------------------------
+/// What getpid gives.
+[[nodiscard]] int shown_id();
 /// Bytes by chance, a function of the host and the run's seed.
 void fill_random(void* out, std::size_t bytes);
 

@@ -27,7 +27,7 @@ namespace {
 constexpr std::uint32_t kSeen = 127U << 24U | 1U << 16U;
 
 std::uint32_t host_part(std::uint32_t host) { return (host / 255) << 8U | (host % 255 + 1); }
-std::uint32_t own_network() { return 127U << 24U | channel()->facts.network << 16U; }
+std::uint32_t own_network() { return 127U << 24U | channel()->facts.network << 8U; }
 
 /// The 4 bytes of an IPv4 address, mapped into IPv6 or not; null when there are none.
 unsigned char* ipv4_of(sockaddr* address) {
@@ -62,7 +62,7 @@ void to_kernel(sockaddr* address) {
   if (bytes == nullptr) return;
   const std::uint32_t ip = load(bytes);
   if (ip == INADDR_ANY || ip == INADDR_LOOPBACK) return store(bytes, own_network() | host_part(channel()->facts.host));
-  if ((ip & 0xffff0000U) == kSeen) store(bytes, own_network() | (ip & 0xffffU));
+  if ((ip & 0xffffff00U) == kSeen) store(bytes, own_network() | (ip & 0xffU));
 }
 
 /// Listening elsewhere than on loopback is turned into the host's own address.
@@ -75,7 +75,7 @@ void to_program(sockaddr* address) {
   if (address == nullptr || channel() == nullptr) return;
   unsigned char* bytes = nullptr;
   if (address->sa_family == AF_INET || address->sa_family == AF_INET6) bytes = ipv4_of(address);
-  if (bytes != nullptr && (load(bytes) & 0xffff0000U) == own_network()) store(bytes, kSeen | (load(bytes) & 0xffffU));
+  if (bytes != nullptr && (load(bytes) & 0xffffff00U) == own_network()) store(bytes, kSeen | (load(bytes) & 0xffU));
 }
 
 struct Address {
@@ -116,23 +116,23 @@ bool conducted() { return channel() != nullptr; }
 
 int ready(int file, short events) {
   pollfd p{file, events, 0};
-  return static_cast<int>(syscall(SYS_poll, &p, 1, 0));
+  return static_cast<int>(system_call(SYS_poll, &p, 1, 0));
 }
 
 }  // namespace
 
 bool is_socket(int file) {
   struct stat s;
-  return syscall(SYS_fstat, file, &s) == 0 && S_ISSOCK(s.st_mode);
+  return system_call(SYS_fstat, file, &s) == 0 && S_ISSOCK(s.st_mode);
 }
 
 bool waits(int file) {
   struct stat s;
-  if (syscall(SYS_fstat, file, &s) != 0) return false;
+  if (system_call(SYS_fstat, file, &s) != 0) return false;
   return S_ISSOCK(s.st_mode) || S_ISFIFO(s.st_mode) || (s.st_mode & S_IFMT) == 0;  // the last: anonymous inodes
 }
 
-bool non_blocking(int file) { return (syscall(SYS_fcntl, file, F_GETFL) & O_NONBLOCK) != 0; }
+bool non_blocking(int file) { return (system_call(SYS_fcntl, file, F_GETFL) & O_NONBLOCK) != 0; }
 
 void wait_for(int file, short events) {
   if (!conducted()) return;

@@ -37,7 +37,7 @@ Board* the_board() {
   const int file = channel()->facts.board;
   void* const memory = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return nullptr;
-  syscall(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);
+  system_call(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);
   return board = static_cast<Board*>(memory);
 }
 
@@ -71,7 +71,7 @@ std::uint32_t end_of(const sockaddr_storage& address) {
 int option(int file, int level, int name) {
   int value = 0;
   socklen_t bytes = sizeof(value);
-  return syscall(SYS_getsockopt, file, level, name, &value, &bytes) == 0 ? value : -1;
+  return system_call(SYS_getsockopt, file, level, name, &value, &bytes) == 0 ? value : -1;
 }
 
 File* known(int file) {
@@ -83,17 +83,17 @@ File* known(int file) {
   sockaddr_storage peer{};
   socklen_t own_bytes = sizeof(own);
   socklen_t peer_bytes = sizeof(peer);
-  if (!is_socket(file) || syscall(SYS_getsockname, file, &own, &own_bytes) != 0) return &f;
+  if (!is_socket(file) || system_call(SYS_getsockname, file, &own, &own_bytes) != 0) return &f;
   if (end_of(own) == 0 || option(file, SOL_SOCKET, SO_TYPE) != SOCK_STREAM) return &f;
   if (option(file, SOL_SOCKET, SO_ACCEPTCONN) == 1) {
     f.kind = Kind::listener;
     f.in = stream_of(end_of(own));
-  } else if (syscall(SYS_getpeername, file, &peer, &peer_bytes) == 0) {
+  } else if (system_call(SYS_getpeername, file, &peer, &peer_bytes) == 0) {
     f.kind = Kind::stream;
     f.in = stream_of(std::uint64_t{end_of(peer)} << 32U | end_of(own));
     f.out = stream_of(std::uint64_t{end_of(own)} << 32U | end_of(peer));
     const int yes = 1;  // nothing is held back, in real time
-    syscall(SYS_setsockopt, file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+    system_call(SYS_setsockopt, file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   } else {
     f.kind = Kind::unknown;  // not connected yet
     return nullptr;
@@ -105,15 +105,15 @@ File* known(int file) {
 bool there(int file, const File& f) {
   const Stream& s = *f.in;
   pollfd p{file, POLLIN, 0};
-  if (f.kind == Kind::listener) return s.sent <= s.received || syscall(SYS_poll, &p, 1, 0) != 0;
+  if (f.kind == Kind::listener) return s.sent <= s.received || system_call(SYS_poll, &p, 1, 0) != 0;
   if (s.sent > s.received) {
     int bytes = 0;
-    if (syscall(SYS_ioctl, file, FIONREAD, &bytes) != 0) return true;
+    if (system_call(SYS_ioctl, file, FIONREAD, &bytes) != 0) return true;
     // a connection that has been reset has nothing more to come
     return s.received + static_cast<std::uint64_t>(bytes) >= s.sent ||
-           (syscall(SYS_poll, &p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP)) != 0);
+           (system_call(SYS_poll, &p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP)) != 0);
   }
-  return s.closed == 0 || syscall(SYS_poll, &p, 1, 0) != 0;
+  return s.closed == 0 || system_call(SYS_poll, &p, 1, 0) != 0;
 }
 
 }  // namespace
@@ -123,7 +123,7 @@ void settle(int file) {
   if (f == nullptr || f->in == nullptr) return;
   for (int looks = 0; !there(file, *f) && looks < kPatience; ++looks) {
     const timespec shortly{0, 50'000};
-    syscall(SYS_nanosleep, &shortly, nullptr);
+    system_call(SYS_nanosleep, &shortly, nullptr);
   }
 }
 
@@ -145,7 +145,7 @@ void received(int file, ssize_t bytes, int flags) {
 
 void connected(int file) {
   pollfd p{file, POLLOUT, 0};
-  syscall(SYS_poll, &p, 1, 1000);  // on loopback the answer is there at once
+  system_call(SYS_poll, &p, 1, 1000);  // on loopback the answer is there at once
   forget_file(file, false);
   const File* const f = known(file);
   if (f == nullptr || f->kind != Kind::stream || f->in == nullptr || f->out == nullptr) return;

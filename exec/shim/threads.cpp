@@ -15,12 +15,29 @@
 namespace loco::shim {
 
 namespace {
+thread_local int t_number __attribute__((tls_model("initial-exec"))) = 0;
+}  // namespace
+
+void release() {
+  if (Channel* const c = channel()) c->released = 1;
+}
+
+int thread_number() { return t_number; }
+
+bool wait_for_release(std::int64_t deadline) {
+  return call(Request::wait_process, static_cast<std::uint64_t>(deadline)) != 0;
+}
+
+namespace {
 
 struct Beginning {
   void* (*body)(void*);
   void* argument;
   Channel* channel;
+  int number;
 };
+
+int threads_made = 0;
 
 pthread_key_t end_key;
 bool has_threads = false;
@@ -36,7 +53,8 @@ void* thread_begins(void* raw) {
   const Beginning begin = *static_cast<Beginning*>(raw);
   std::free(raw);
   Channel& c = *begin.channel;
-  c.thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  t_number = begin.number;
+  c.thread = static_cast<std::uint32_t>(system_call(SYS_gettid));
   set_channel(&c);
   call(Request::start);
   trap_counter_of_thread();
@@ -78,10 +96,6 @@ int wait_until_deadline(std::int64_t deadline, Attempt attempt) {
     result = attempt();
   }
   return result;
-}
-
-void release() {
-  if (Channel* const c = channel()) c->released = 1;
 }
 
 // Condition variables: who waits, in order. The C library's own state stays as it was initialised.
@@ -136,7 +150,7 @@ LOCO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
   LOCO_NEXT(pthread_create);
   Channel* const mine = channel();
   if (mine == nullptr) return next_pthread_create(thread, attributes, body, argument);
-  const int file = static_cast<int>(syscall(SYS_memfd_create, "loco-sim-channel", 1U /* MFD_CLOEXEC */));
+  const int file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-channel", 1U /* MFD_CLOEXEC */));
   if (file < 0 || ftruncate(file, sizeof(Channel)) != 0) return EAGAIN;
   void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   auto* const begin = static_cast<Beginning*>(std::malloc(sizeof(Beginning)));
@@ -146,11 +160,11 @@ LOCO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
   c->bytes = mine->bytes;
   c->facts = mine->facts;
   c->watches = mine->watches;
-  *begin = {body, argument, c};
+  *begin = {body, argument, c, ++threads_made};
   const int result = next_pthread_create(thread, attributes, thread_begins, begin);
   if (result == 0) has_threads = true;
   if (result == 0) call(Request::thread_start, static_cast<std::uint64_t>(file));
-  syscall(SYS_close, file);
+  system_call(SYS_close, file);
   return result;
 }
 

@@ -6,6 +6,7 @@ sum of stages beside the test. perftest's own output is read as people read it.
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -197,3 +198,19 @@ def test_four_programs_in_two_pairs_are_as_if_alone(run):
                "ibv_rc_pingpong -g 0 node2").ends_well()
     # gettimeofday has microseconds: of 1000 iterations, one or two in the last digit
     assert {per_iteration(four.out[host]) for host in range(4)} <= {x + per_iteration(alone.out[0]) for x in (0, -0.01, 0.01)}
+
+
+@pytest.mark.long
+def test_libfabric(tmp_path):
+    # its libraries' constructors sleep for 200 ms, so that a client that starts later finds the server
+    if not shutil.which("fi_pingpong"):
+        pytest.skip("no fi_pingpong: libfabric-bin is not installed")
+    (tmp_path / "fabric.yaml").write_text("""
+        hardware: cx5-roce-100g
+        topology: {kind: star, nodes: 2}
+        workload:
+          kind: programs
+          hosts: {0: [fi_pingpong, -p, verbs, -e, msg], 1: {after: 3s, run: [fi_pingpong, -p, verbs, -e, msg, node0]}}""")
+    subprocess.run([LOCO_SIM, "exec", "--output", str(tmp_path), str(tmp_path / "fabric.yaml")], check=True, timeout=120)
+    rows = [line.split() for line in (tmp_path / "out.1").read_text().splitlines() if line.startswith(("64 ", "1m "))]
+    assert len(rows) == 2 and float(rows[0][6]) < 10 and float(rows[1][5]) > 10_000  # us a transfer; MB/s

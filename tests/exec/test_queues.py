@@ -189,3 +189,29 @@ def test_datagrams_say_whom_they_are_from(run, compiled):
         }""")
     # IP 20, UDP 8, BTH 12, DETH 8, payload 64, ICRC 4; protocol UDP
     assert run(program, options=("--hosts", "1")).ends_well().out[0] == "0 45 116 17 10.0.0.1\n"
+
+
+def pingpong_with(failures: str, tmp_path) -> tuple[str, str]:
+    """What the server prints, and the report, of a ping-pong with these failures of the network."""
+    (tmp_path / "scenario.yaml").write_text(f"""
+        hardware: cx5-roce-100g
+        topology: {{kind: star, nodes: 2}}
+        fabric: {{failures: [{failures}]}}
+        workload: {{kind: programs, hosts: {{0: [ibv_rc_pingpong, -g, "0"], 1: [ibv_rc_pingpong, -g, "0", node0]}}}}""")
+    done = subprocess.run([LOCO_SIM, "exec", "--output", str(tmp_path), str(tmp_path / "scenario.yaml")], capture_output=True, text=True)
+    if "none of that name" in done.stderr:
+        pytest.skip("no ibv_rc_pingpong")
+    return (tmp_path / "out.0").read_text() + (tmp_path / "err.0").read_text(), done.stderr
+
+
+@pytest.mark.long
+def test_a_cable_that_does_not_come_back(tmp_path):
+    # what was sent is repeated 7 times, 67 ms apart (timeout code 14), and then the queue pair is dead
+    out, report = pingpong_with("{link: [h1, s0], down: 3ms}", tmp_path)
+    assert "Failed status transport retry counter exceeded (12)" in out and "host 0 (ibv_rc_pingpong): status 1" in report
+
+
+@pytest.mark.long
+def test_a_host_that_stops(tmp_path):
+    out, report = pingpong_with("{host: h0, stops: 3ms}", tmp_path)
+    assert "usec/iter" not in out and "host 1 (ibv_rc_pingpong) waits for a completion" in report

@@ -159,44 +159,56 @@ LOCO_EXPORT void rdma_destroy_ep(rdma_cm_id* id) {
 
 namespace {
 
-sockaddr* copy_of(const addrinfo& info) {
+sockaddr* copy_of(const sockaddr* from, socklen_t bytes) {
   auto* const address = static_cast<sockaddr*>(std::calloc(1, sizeof(sockaddr_storage)));
-  if (address != nullptr) std::memcpy(address, info.ai_addr, info.ai_addrlen);
+  if (address != nullptr && bytes <= sizeof(sockaddr_storage)) std::memcpy(address, from, bytes);
   return address;
+}
+
+/// By name; 0, or an error of getaddrinfo.
+int look_up(const char* node, const char* service, int flags, rdma_addrinfo& out) {
+  addrinfo wanted{};
+  wanted.ai_family = AF_INET;
+  wanted.ai_socktype = SOCK_STREAM;
+  const bool passive = (flags & RAI_PASSIVE) != 0;
+  if (passive) wanted.ai_flags = AI_PASSIVE;
+  if ((flags & RAI_NUMERICHOST) != 0) wanted.ai_flags |= AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(node, service, &wanted, &found)) return error;
+  (passive ? out.ai_src_addr : out.ai_dst_addr) = copy_of(found->ai_addr, found->ai_addrlen);
+  (passive ? out.ai_src_len : out.ai_dst_len) = found->ai_addrlen;
+  freeaddrinfo(found);
+  return 0;
 }
 
 }  // namespace
 
 LOCO_EXPORT int rdma_getaddrinfo(const char* node, const char* service, const rdma_addrinfo* hints,
                                  rdma_addrinfo** out) {
-  addrinfo wanted{};
-  wanted.ai_family = AF_INET;
-  wanted.ai_socktype = SOCK_STREAM;
-  const int flags = hints == nullptr ? 0 : hints->ai_flags;
-  const bool passive = (flags & RAI_PASSIVE) != 0;
-  if (passive) wanted.ai_flags = AI_PASSIVE;
-  if ((flags & RAI_NUMERICHOST) != 0) wanted.ai_flags |= AI_NUMERICHOST;
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(node, service, &wanted, &found);
-  if (error != 0) return error;
+  if (node == nullptr && service == nullptr && hints == nullptr) return fail(EINVAL);
+  static constexpr rdma_addrinfo kNone{};
+  const rdma_addrinfo& h = hints == nullptr ? kNone : *hints;
   auto* const info = make<rdma_addrinfo>();
-  if (info == nullptr) return EAI_MEMORY;
-  info->ai_flags = flags;
-  info->ai_family = AF_INET;
-  info->ai_port_space = hints != nullptr && hints->ai_port_space != 0 ? hints->ai_port_space : RDMA_PS_TCP;
-  info->ai_qp_type = hints != nullptr && hints->ai_qp_type != 0 ? hints->ai_qp_type
-                     : info->ai_port_space == RDMA_PS_UDP       ? static_cast<int>(IBV_QPT_UD)
-                                                                : static_cast<int>(IBV_QPT_RC);
-  (passive ? info->ai_src_addr : info->ai_dst_addr) = copy_of(*found);
-  (passive ? info->ai_src_len : info->ai_dst_len) = found->ai_addrlen;
-  if (!passive && hints != nullptr && hints->ai_src_addr != nullptr) {
-    addrinfo own{};
-    own.ai_addr = hints->ai_src_addr;
-    own.ai_addrlen = hints->ai_src_len;
-    info->ai_src_addr = copy_of(own);
-    info->ai_src_len = hints->ai_src_len;
+  if (info == nullptr) return fail(ENOMEM);
+  if (node != nullptr || service != nullptr) {
+    if (const int error = look_up(node, service, h.ai_flags, *info)) {
+      rdma_freeaddrinfo(info);
+      return error;
+    }
+  } else if (h.ai_dst_addr != nullptr) {
+    info->ai_dst_addr = copy_of(h.ai_dst_addr, h.ai_dst_len);
+    info->ai_dst_len = h.ai_dst_len;
   }
-  freeaddrinfo(found);
+  info->ai_flags = h.ai_flags;
+  info->ai_family = AF_INET;
+  info->ai_port_space = h.ai_port_space != 0 ? h.ai_port_space : RDMA_PS_TCP;
+  info->ai_qp_type = h.ai_qp_type != 0                    ? h.ai_qp_type
+                     : info->ai_port_space == RDMA_PS_UDP ? static_cast<int>(IBV_QPT_UD)
+                                                          : static_cast<int>(IBV_QPT_RC);
+  if (info->ai_src_addr == nullptr && h.ai_src_addr != nullptr) {
+    info->ai_src_addr = copy_of(h.ai_src_addr, h.ai_src_len);
+    info->ai_src_len = h.ai_src_len;
+  }
   *out = info;
   return 0;
 }
