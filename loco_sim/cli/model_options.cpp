@@ -149,7 +149,7 @@ void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
   CLI::App* soundness =
       app.add_subcommand("soundness", "Compare a library's implementation with its specification on all small clients");
   SoundnessArguments* const given = &a;
-  soundness->add_option("--library,library", given->library, "rdmawait (over rdmatso), sv, bal, rbl, msw or lock")
+  soundness->add_option("--library,library", given->library, "rdmawait, sv, bal, rbl, msw or lock")
       ->required()
       ->check(one_of_words({"rdmawait", "sv", "bal", "rbl", "msw", "lock"}));
   soundness

@@ -110,12 +110,12 @@ std::chrono::milliseconds time_limit(double seconds) {
 /// Further turns of loops that post operations: their states are new ones each time.
 constexpr std::uint16_t kLoopTurns = 2;
 
-/// Messages whose words cannot lie side by side are not run. Verbs refuse to post an atomic where the device has none:
+/// Some programs of model verbs are not run. Verbs refuse to post an atomic where the device has none:
 /// there is nothing to run either.
 bool refused(const Program& program, const EngineOptions& options, Result& result) {
-  if (const SideBySide layout = side_by_side(program); !layout.refused.empty()) {
+  if (const std::string why = refusal(program); !why.empty()) {
     result.ran = result.complete = false;
-    result.notes.push_back("hardware does not run it: " + layout.refused);
+    result.notes.push_back("hardware does not run it: " + why);
     return true;
   }
   if (profile_for(options.hardware, options).nic_atomic_cap != nic::AtomicCap::none) return false;

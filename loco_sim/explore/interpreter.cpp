@@ -177,8 +177,7 @@ bool Interpreter::compare_swap(const Instruction& i) {
   }
   const nic::Address address = machine_.place(i.location).address;
   const std::uint64_t expected = i.expr == kNone ? cpu_->load(address) : as_word(evaluate(i.expr));
-  const std::uint64_t old =
-      cpu_->compare_swap(address, expected, as_word(evaluate(i.expr2)));
+  const std::uint64_t old = cpu_->compare_swap(address, expected, as_word(evaluate(i.expr2)));
   if (old == expected) forget_turn();
   set(i.target, as_value(old));
   return true;

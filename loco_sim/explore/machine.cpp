@@ -180,9 +180,8 @@ const Machine::Place& Machine::remote_place(const Instruction& i) const {
 void Machine::place_locations(nic::System& system) {
   locations_.resize(program_.nodes.size());
   places_.resize(program_.locations.size());
-  const SideBySide layout = side_by_side(program_);
-  if (!layout.refused.empty()) throw std::invalid_argument(layout.refused);
-  for (const std::vector<int>& run : layout.runs) {
+  if (const std::string refused = refusal(program_); !refused.empty()) throw std::invalid_argument(refused);
+  for (const std::vector<int>& run : side_by_side(program_).runs) {
     const Location& first = at(program_.locations, run.front());
     const auto node = static_cast<nic::NodeId>(node_position(first.node));
     const std::uint64_t size = 8 * run.size();
@@ -280,7 +279,6 @@ bool Machine::local_step(const Configuration& c, int thread) const {
 
 bool Machine::local_verb(const Post& post) const {
   if (post.kind == PostKind::poll) return queues_.one_poller(post.completion_queue);
-  if (post.kind == PostKind::receive) return queues_.one_poster(post.receive_queue);
   return !post.is_inline ||
          std::ranges::all_of(post.words, [this](const Post::Word& w) { return sharing_.nic_reads_commute(w.local); });
 }

@@ -62,7 +62,7 @@ enum class Network : std::uint8_t {
 class Machine {
  public:
   /// Throws std::invalid_argument for a program that uses something else than words, or more than 32 nodes; of model
-  /// verbs: one of which side_by_side says that it is refused, or with more than 32 queue pairs.
+  /// verbs: one for which there is a refusal(), or with more than 32 queue pairs.
   Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile,
           Network network = Network::simplest);
 

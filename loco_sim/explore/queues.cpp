@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -91,6 +92,18 @@ SideBySide side_by_side(const Program& program) {
   return result;
 }
 
+std::string refusal(const Program& program) {
+  std::map<int, int> poster;  // by receive queue
+  for (int t = 0; t < len(program.threads); ++t)
+    for (const Instruction& i : at(program.threads, t).code) {
+      if (i.op != Op::verbs || at(program.verbs.posts, i.object).kind != PostKind::receive) continue;
+      const int queue = at(program.verbs.posts, i.object).receive_queue;
+      if (poster.emplace(queue, t).first->second != t)
+        return fmt::format("several threads post receives to {}", at(program.verbs.receive_queues, queue).name);
+    }
+  return side_by_side(program).refused;
+}
+
 bool is_atomic(const Program& program, const Instruction& i) {
   if (i.op != Op::verbs) return is_remote_atomic(i.op);
   const PostKind kind = at(program.verbs.posts, i.object).kind;
@@ -139,16 +152,14 @@ void Queues::create(const Program& program, const std::function<nic::NodeId(int)
     const nic::NodeId there = position(q.peer_node);
     system.connect(at(queue_pairs_, i), system.create_qp(there, system.create_cq(there, 1), 1));
   }
-  std::vector<std::set<int>> pollers(completion_queues_.size()), posters(receive_queues_.size());
+  std::vector<std::set<int>> pollers(completion_queues_.size());
   for (int t = 0; t < len(program.threads); ++t)
     for (const Instruction& i : at(program.threads, t).code) {
       if (i.op != Op::verbs) continue;
       const Post& p = at(v.posts, i.object);
       if (p.kind == PostKind::poll) at(pollers, p.completion_queue).insert(t);
-      if (p.kind == PostKind::receive) at(posters, p.receive_queue).insert(t);
     }
   for (const std::set<int>& threads : pollers) pollers_.push_back(len(threads));
-  for (const std::set<int>& threads : posters) posters_.push_back(len(threads));
 }
 
 nic::PostResult Queues::post_receive(nic::Cpu& cpu, int queue, const nic::RecvWqe& wqe) const {

@@ -21,6 +21,9 @@ struct SideBySide {
   std::string refused;  ///< why there is no such layout; empty: there is one
 };
 [[nodiscard]] SideBySide side_by_side(const model::litmus::Program& program);
+/// Why hardware does not run the program as the model has it; empty: it does. Beside the layout: receives of a queue
+/// that several threads post to are used in the order of posting, in the model in that of becoming known.
+[[nodiscard]] std::string refusal(const model::litmus::Program& program);
 
 /// Is it a remote atomic, of any model?
 [[nodiscard]] bool is_atomic(const model::litmus::Program& program, const model::litmus::Instruction& i);
@@ -38,8 +41,6 @@ class Queues {
   nic::PostResult post_receive(nic::Cpu& cpu, int queue, const nic::RecvWqe& wqe) const;
   /// Does only one thread's text poll it?
   [[nodiscard]] bool one_poller(int c) const { return model::litmus::at(pollers_, c) < 2; }
-  /// Does only one thread's text post receives to it? They are used in the order in which they were posted.
-  [[nodiscard]] bool one_poster(int r) const { return model::litmus::at(posters_, r) < 2; }
 
  private:
   struct ReceiveQueue {
@@ -51,7 +52,6 @@ class Queues {
   std::vector<nic::CqId> completion_queues_;
   std::vector<ReceiveQueue> receive_queues_;
   std::vector<int> pollers_;  // by completion queue: threads
-  std::vector<int> posters_;  // by receive queue: threads
 };
 
 }  // namespace loco::explore

@@ -355,3 +355,10 @@ def test_a_run_with_faults_says_so(loco_sim):
     faulty = loco_sim("run", "scenarios/faults/fence_ignored.yaml").stdout.splitlines()[0]
     assert faulty.endswith("; deliberate faults: fence_ignored")
     assert "faults" not in loco_sim("run", QUICKSTART).stdout
+
+
+@pytest.mark.parametrize("fault, verdict", [("posted_passes_posted", "goes away"), ("guards_read_forward", "stays")])
+def test_strong_says_whether_a_fault_is_one_of_ordering(loco_sim, fault, verdict):
+    done = loco_sim("run", f"scenarios/faults/{fault}.yaml", "--strong")
+    assert done.returncode == 1
+    assert f"under strong ordering: {verdict}" in done.stdout

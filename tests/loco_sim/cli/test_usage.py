@@ -84,7 +84,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         ("check nofile", "nofile:1:1: expected a readable file, found none"),
         ("check scenarios", "scenarios:1:1: expected a readable file, found none"),
         ("trace export scenarios --to csv", "scenarios:1:1: expected a readable file, found none"),
-        ("soundness", "loco-sim soundness: expected --library (sv, bal, rbl, msw or lock), found nothing"),
+        ("soundness", "loco-sim soundness: expected --library (rdmawait, sv, bal, rbl, msw or lock), found nothing"),
         ("sweep", "loco-sim sweep: "),
         (f"sweep {QUICKSTART} -j 0", 'expected an integer from 1 to 9223372036854775807, found "0"'),
         (f"sweep {QUICKSTART} --job 1", 'loco-sim sweep: expected one of the options --help, -h, --jobs, -j, --out, --seeds, --set, --restart, --for-spreadsheets, --quiet, -q, found "--job"; did you mean "--jobs"?'),

@@ -41,6 +41,7 @@ struct VerbsTotals {
 };
 void compare_verbs(const Program& program, VerbsTotals& totals) {
   INFO(program.name);
+  if (!explore::refusal(program).empty()) return;
   const std::vector<Outcome> allowed = verbs_allows(program);
   const explore::Machine machine(program, hca_weak());
   const auto found = explore::explore(machine, {.max_states = 30'000});
@@ -73,7 +74,7 @@ TEST_CASE("verbs: the corpus is explored and sampled within the model") {
   for (const Program& program : verbs_corpus())
     if (++n % 4 == 0) compare_verbs(program, totals);
   INFO(totals.explored << " of " << totals.allowed << " in " << totals.tests << ", " << totals.incomplete << " cut");
-  CHECK(totals.tests >= 30);
+  CHECK(totals.tests >= 25);
   CHECK(totals.explored * 100 >= totals.allowed * 90);
 }
 
@@ -87,7 +88,7 @@ TEST_CASE("verbs: the whole corpus is explored and sampled within the model", "[
 TEST_CASE("verbs: reduction loses no outcome") {
   std::size_t n = 0, compared = 0;
   for (const Program& program : verbs_corpus()) {
-    if (++n % 3 != 0) continue;
+    if (++n % 3 != 0 || !explore::refusal(program).empty()) continue;
     const explore::Machine machine(program, hca_weak());
     const auto full = explore::explore(machine, {.max_states = 20'000, .reduce = false});
     if (!full.complete) continue;
@@ -130,7 +131,8 @@ TEST_CASE("verbs: messages whose words cannot lie side by side are refused") {
   const std::string text =
       "model: verbs\nlocations: {x: {node: 2}, y: {node: 2}, z: {node: 2}, u: {node: 1}, v: {node: 1}}\n"
       "qps: {q: {node: 1, peer: p}, p: {node: 2, peer: q}}\n"
-      "threads:\n- {node: 1, code: 'put([x, y], [u, v]) on q; put([y, z], [u, v]) on q'}\n- {node: 2, code: 'a = x'}\n";
+      "threads:\n- {node: 1, code: 'put([x, y], [u, v]) on q; put([y, z], [u, v]) on q; put([x, z], [u, v]) on q'}\n- "
+      "{node: 2, code: 'a = x'}\n";
   const Program p = model::litmus::parse_text(text, "test").front();
   CHECK_FALSE(explore::side_by_side(p).refused.empty());
   CHECK_THROWS_AS(explore::Machine(p, hca_weak()), std::invalid_argument);

@@ -53,7 +53,7 @@ Shape shape_for(Rule rule) {
       return {.first = {2, 3}, .second = {0, 1}, .least = 2};
     case Rule::f3:
     case Rule::fa:
-      return {.first = {2, 3, 6, 6}, .second = {0, 1}, .least = 2, .most = 3};
+      return {.first = {2, 3, 6}, .second = {0, 1}, .least = 3, .most = 3};
     default:
       return {};
   }
@@ -164,6 +164,7 @@ RuleSet rules_around(Draw& draw, Rule rule) {
   for (const Rule basic : {Rule::r1, Rule::r2, Rule::ws, Rule::pg, Rule::ga, Rule::cas}) rules = rules.with(basic);
   for (int r = 0; r < kRules; ++r)
     if (draw.below(8) == 0) rules = rules.with(static_cast<Rule>(r));
+  if (rule == Rule::f3 || rule == Rule::fa) rules = rules.with(Rule::f2);
   return rules.with(rule);
 }
 

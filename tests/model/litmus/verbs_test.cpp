@@ -104,3 +104,15 @@ TEST_CASE("verbs: regions mean the same in rdmatso", "[verbs]") {
   }
   CHECK(changed >= 3);
 }
+
+TEST_CASE("polls of rdmatso tell the identifier of what they take (LOCO paper, Appendix G.1)", "[verbs]") {
+  const Program p = parse_text(
+                        "model: rdmatso\nlocations: {x: {node: 2}, y: {node: 3}, u: {node: 1}}\nthreads:\n"
+                        "- {node: 1, code: 'put(x, 1) as d; get(u, y) as 7; get(u, x); a = poll(2); b = poll(3); "
+                        "c = poll(2)'}\noutcomes_by_model: {rdmatso: [{a: d, b: 7, c: _}]}\n",
+                        "test")
+                        .front();
+  const Result r = enumerate(p);
+  INFO(to_herd_text(p, r));
+  CHECK(verdict_of(r) == Verdict::ok);
+}
