@@ -46,7 +46,9 @@ struct Sub {
   SubeventId id = 0;
 };
 
-bool reads_memory(Stamp s) { return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR; }
+bool reads_memory(Stamp s) {
+  return s == Stamp::aCR || s == Stamp::aCAS || s == Stamp::aNLR || s == Stamp::aNRR || s == Stamp::aNAR;
+}
 bool writes_memory(Stamp s) { return s == Stamp::aCW || s == Stamp::aCAS || s == Stamp::aNLW || s == Stamp::aNRW; }
 bool inst(Stamp s) { return s != Stamp::aCW && s != Stamp::aNLW && s != Stamp::aNRW; }
 
@@ -72,6 +74,7 @@ class Reference {
     if (!memory(so, ib)) return false;
     if (!completion(so, ib)) return false;
     flushes(so, ib);
+    atomics(so);
     if (!barriers(so)) return false;
     ib.close();
     if (!ib.irreflexive()) return false;
@@ -89,7 +92,7 @@ class Reference {
   bool unbegun(const Sub& s) const { return s.id != 0 && sub(s).start == kNever; }
   bool failed(const Sub& s) const { return unbegun(s) && sub(s).finish != kNever; }
 
-  static bool nic_reads(Stamp s) { return s == Stamp::aNLR || s == Stamp::aNRR; }
+  static bool nic_reads(Stamp s) { return s == Stamp::aNLR || s == Stamp::aNRR || s == Stamp::aNAR; }
   static bool nic_writes(Stamp s) { return s == Stamp::aNRW || s == Stamp::aNLW; }
 
   /// Do they belong together: a word that a call reads, and the one that it writes with that? The k-th by address each.
@@ -328,6 +331,23 @@ class Reference {
         const std::size_t from = flushed ? b : a, to = flushed ? a : b;
         so.add(from, to);
         ib.add(from, to);
+      }
+  }
+
+  /// rao: the atomics of a node (of a unit of it) in their order: the read of one is before that of the next, and so is
+  /// its write.
+  void atomics(Relation& so) const {
+    for (std::size_t a = 0; a < subs_.size(); ++a)
+      for (std::size_t b = 0; b < subs_.size(); ++b) {
+        const Sub &x = subs_[a], &y = subs_[b];
+        if (x.stamp != Stamp::aNAR || y.stamp != Stamp::aNAR || unbegun(x) || unbegun(y)) continue;
+        if (sub(x).node != sub(y).node || trace::rao_unit(sub(x)) != trace::rao_unit(sub(y))) continue;
+        if (trace::rao_place(sub(x)) >= trace::rao_place(sub(y))) continue;
+        so.add(a, b);
+        for (std::size_t w = 0; w < subs_.size(); ++w)
+          if (subs_[w].id != 0 && subs_[w].stamp == Stamp::aNRW && !unbegun(subs_[w]) &&
+              sub(subs_[w]).call == sub(x).call)
+            so.add(w, b);
       }
   }
 
