@@ -13,21 +13,21 @@ namespace topology = loco::fabric::topology;
 
 namespace {
 
-Scenario parse(const std::string& hosts, const std::string& topology = "{kind: star, nodes: 4}",
-               const std::string& more = {}) {
+Scenario parse_hosts(const std::string& hosts, const std::string& topology = "{kind: star, nodes: 4}",
+                     const std::string& more = {}) {
   return parse_scenario("workload: {kind: barrier}\ntopology: " + topology + "\nhosts: " + hosts + "\n" + more,
                         "s.yaml");
 }
 
 void refused(const std::string& hosts, const std::string& message,
              const std::string& topology = "{kind: star, nodes: 4}") {
-  CHECK_THROWS_WITH(parse(hosts, topology), contains_text(message));
+  CHECK_THROWS_WITH(parse_hosts(hosts, topology), contains_text(message));
 }
 
 }  // namespace
 
 TEST_CASE("single hosts and ranges have other hardware, several NICs, devices", "[scenario]") {
-  const Scenario s = parse(
+  const Scenario s = parse_hosts(
       "[{nodes: [0, 2-3], hardware: cx5-roce-100g, nics: 2}, {nodes: 1, devices: [{kind: gpu, count: 2, switch: 3}]}]");
   REQUIRE(s.hosts.of.size() == 4);
   REQUIRE(s.hosts.hardware.size() == 1);
@@ -41,19 +41,19 @@ TEST_CASE("single hosts and ranges have other hardware, several NICs, devices", 
 }
 
 TEST_CASE("hosts that are as the others are no description", "[scenario]") {
-  CHECK(parse("[{nodes: [0-3], hardware: cx5-roce-25g, nics: 1}]").hosts == nic::HostsConfig{});
+  CHECK(parse_hosts("[{nodes: [0-3], hardware: cx5-roce-25g, nics: 1}]").hosts == nic::HostsConfig{});
 }
 
 TEST_CASE("devices say where NICs are, and how wide a GPU's link is", "[scenario]") {
-  const Scenario s =
-      parse("[{devices: [{kind: nic, count: 2, switch: 0}, {kind: gpu, switch: 0, pcie: {generation: 5, lanes: 8}}]}]");
+  const Scenario s = parse_hosts(
+      "[{devices: [{kind: nic, count: 2, switch: 0}, {kind: gpu, switch: 0, pcie: {generation: 5, lanes: 8}}]}]");
   CHECK(s.hosts.of[2].nics == 2);
   CHECK(s.hosts.of[2].nic_switches == std::vector<std::uint32_t>{0, 0});
   CHECK(s.hosts.of[2].gpus[0].rate.value == 227'396'000'000);  // half of 31,508 Mb/s times 16 lanes, as usable
 }
 
 TEST_CASE("rails: a NIC for each", "[scenario]") {
-  const Scenario s = parse("[{nodes: 1, hardware: cx5-roce-100g}]", "{kind: rails, hosts: 3, rails: 2}");
+  const Scenario s = parse_hosts("[{nodes: 1, hardware: cx5-roce-100g}]", "{kind: rails, hosts: 3, rails: 2}");
   CHECK(s.nodes == 3);
   CHECK(s.hosts.of[0].nics == 2);
   CHECK(s.hosts.of[1] == nic::HostConfig{.hardware = 1, .nics = 2});
@@ -64,7 +64,7 @@ TEST_CASE("rails: a NIC for each", "[scenario]") {
 TEST_CASE("edges and failures name NICs", "[scenario]") {
   const std::string edges =
       "{kind: custom, hosts: 2, switches: 2, edges: [[h0, s0], [h0.1, s1], [h1.0, s0], [h1.1, s1], [s0, s1]]}";
-  const Scenario s = parse("[{nics: 2}]", edges, "fabric: {failures: [{link: [h1.1, s1], down: 1ms}]}\n");
+  const Scenario s = parse_hosts("[{nics: 2}]", edges, "fabric: {failures: [{link: [h1.1, s1], down: 1ms}]}\n");
   const auto& custom = std::get<topology::Custom>(s.network.shape);
   CHECK(custom.hosts == 4);
   CHECK(custom.edges[1].a == 2);  // second NICs come behind all first ones
