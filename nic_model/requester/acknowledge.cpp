@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
 
@@ -55,6 +56,16 @@ Status status_of(NakCode nak) {
     default:
       return Status::rem_op_err;
   }
+}
+
+/// The PSN behind work requests from `number` on that are done, none of them with an error; `una` when there are none.
+Psn end_of_done(const Requester& requester, std::uint32_t number, std::uint32_t started, Psn una) {
+  for (; number != started && requester.entry(number).done; ++number) {
+    const SendEntry& e = requester.entry(number);
+    if (e.status != Status::success) break;
+    una = e.psn + e.packets;
+  }
+  return una;
 }
 
 }  // namespace
@@ -226,6 +237,8 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     if (!take_data(engine, id, e, packet, static_cast<std::uint32_t>(offset))) return;
     e.done = true;
     --outstanding_;
+    // Nothing else may be under way whose answer would acknowledge it, and those behind it may wait for that.
+    progress(engine.connections[id].settings(), end_of_done(*this, completed_, started_, una_));
     return;
   }
   engine.release(packet.buffer);
@@ -280,6 +293,7 @@ void Requester::grow_window(const Engine& engine, const Connection& qp, Psn befo
 void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news, Psn before) {
   skip_answered();
   if (news && engine.kernel.windows()) grow_window(engine, engine.connections[id], before);
+  if (una_ != before && engine.kernel.controls()) tell_acknowledged(engine, id, una_);
   if (engine.selective()) selective_.edit().forget_before(una_);
   complete(engine, id, receive_buffer_time(engine, packet));
   if (news || completed_ == started_) time_next_answer(engine, id);
