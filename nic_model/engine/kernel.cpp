@@ -207,6 +207,9 @@ Kernel::Kernel(const SystemConfig& c)
         windows_ || (in_time_ && (lossy_timeout(nic).ps > 0 || slow_restarts(nic) ||
                                   profile(nic).nic_tx_window.count > 0 || profile(nic).nic_slow_restart_idle.ps > 0));
   }
+  // With these faults each answer is for its own work request: none says how far a window has come.
+  const Faults& faults = c.profile.faults;
+  if (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion)) windows_ = false;
   const fabric::Options& options = c.network.options;
   const bool unheard = needs_answers(options.algorithm()) && !in_time_;
   congestion_ = {unheard ? fabric::CongestionAlgorithm::none : options.algorithm(), options.dcqcn, options.congestion};

@@ -170,6 +170,11 @@ bool window_allows(const Engine& engine, QpId id, std::uint32_t wire) {
   return c.control.may_send(c.flight.bytes(), wire);
 }
 
+void tell_acknowledged(Engine& engine, QpId id, Psn una) {
+  if (engine.contexts[id].congestion().flight.bytes() == 0) return;
+  engine.contexts[id].edit_congestion().flight.answered_up_to(una + Psn::kMask, engine.now());
+}
+
 void tell_timeout(Engine& engine, QpId id) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   c.control.on_timeout(engine.now(), engine.kernel.congestion());

@@ -49,6 +49,9 @@ void take_feedback(Engine& engine, const fabric::Packet& packet);
 /// May the queue pair send a packet of so many bytes on the wire, or is its window full?
 [[nodiscard]] bool window_allows(const Engine& engine, QpId id, std::uint32_t wire);
 
+/// Everything before `una` is acknowledged: by an ACK, of which take_feedback() knows, or by the answer to a READ or an
+/// atomic, with which the network says nothing of what it acknowledges.
+void tell_acknowledged(Engine& engine, QpId id, fabric::Psn una);
 /// A time-out, behind which everything is sent again; packets that are known to be lost.
 void tell_timeout(Engine& engine, QpId id);
 void tell_lost(Engine& engine, QpId id, fabric::Psn psn);

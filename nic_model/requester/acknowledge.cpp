@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
 
@@ -55,6 +56,16 @@ Status status_of(NakCode nak) {
     default:
       return Status::rem_op_err;
   }
+}
+
+/// The PSN behind work requests from `number` on that are done, none of them with an error; `una` when there are none.
+Psn end_of_done(const Requester& requester, std::uint32_t number, std::uint32_t started, Psn una) {
+  for (; number != started && requester.entry(number).done; ++number) {
+    const SendEntry& e = requester.entry(number);
+    if (e.status != Status::success) break;
+    una = e.psn + e.packets;
+  }
+  return una;
 }
 
 }  // namespace
@@ -111,14 +122,14 @@ Requester::Oldest Requester::acknowledge(const Engine& engine, const Connection&
     e.done = true;
   }
   progress(qp.settings(), end);
-  skip_acknowledged(engine, qp, number, end);
   return {number, false};
 }
 
 /// Having gone back to this work request, the requester does not send again those of its packets that have come.
 void Requester::skip_acknowledged(const Engine& engine, const Connection& qp, std::uint32_t number, Psn end) {
-  if (transmit_next_ != number || number == started_ || entry(number).status != Status::success) return;
+  if (number == started_ || entry(number).status != Status::success) return;
   SendEntry& e = edit(number);
+  if (reads_or_atomic(e.wqe.opcode)) return;
   const std::int32_t packets = end.distance(e.psn);
   if (packets <= 0) return;
   const std::uint64_t bytes = mtu_of(engine, qp, e.wqe.length) * static_cast<std::uint32_t>(packets);
@@ -226,6 +237,8 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     if (!take_data(engine, id, e, packet, static_cast<std::uint32_t>(offset))) return;
     e.done = true;
     --outstanding_;
+    // Nothing else may be under way whose answer would acknowledge it, and those behind it may wait for that.
+    progress(engine.connections[id].settings(), end_of_done(*this, completed_, started_, una_));
     return;
   }
   engine.release(packet.buffer);
@@ -279,7 +292,9 @@ void Requester::grow_window(const Engine& engine, const Connection& qp, Psn befo
 /// What follows from an answer. `news`: something more is acknowledged than all before `before`.
 void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news, Psn before) {
   skip_answered();
+  skip_acknowledged(engine, engine.connections[id], transmit_next_, una_);
   if (news && engine.kernel.windows()) grow_window(engine, engine.connections[id], before);
+  if (una_ != before && engine.kernel.controls()) tell_acknowledged(engine, id, una_);
   if (engine.selective()) selective_.edit().forget_before(una_);
   complete(engine, id, receive_buffer_time(engine, packet));
   if (news || completed_ == started_) time_next_answer(engine, id);
@@ -296,7 +311,9 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   }
   if (is_ghost(packet)) {
     expect_no_answer(engine, id);  // on a lossless network nothing else will come
-    return engine.release(packet.buffer);
+    engine.release(packet.buffer);
+    if (engine.kernel.controls()) schedule_transmit(engine, id);  // all the same it may have opened a window
+    return;
   }
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
   const bool loose = engine.loose();

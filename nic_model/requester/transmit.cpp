@@ -271,7 +271,11 @@ void Requester::repeat(Engine& engine, QpId id) {
   const bool known = number != started_ && !entry(number).done;
   const std::uint32_t most = known ? most_at_once(entry(number), psn) : 1;
   const std::uint32_t count = selective.take(most);
-  if (!known) return schedule_transmit(engine, id);
+  if (!known) {
+    schedule_transmit(engine, id);
+    if (!transmit_event_ && recovering_) start_timer(engine, id);
+    return;
+  }
   const fabric::Packet packet = repeated_packet(engine, id, number, psn, count);
   note_sent(engine, packet, count);
   engine.count(&Counters::retransmissions);
@@ -287,7 +291,11 @@ void Requester::transmit(Engine& engine, QpId id) {
   if (engine.kernel.controls() && engine.now() < may_send_from(engine, id)) return schedule_transmit(engine, id);
   if (may_repeat(engine, id)) return repeat(engine, id);
   settle_payload(engine, id);
-  if (!may_transmit(engine, id)) return;
+  if (!may_transmit(engine, id)) {
+    // Behind a time-out, what was to be sent again has come meanwhile: answers to it may still be missing.
+    if (engine.selective() && recovering_ && completed_ != started_) start_timer(engine, id);
+    return;
+  }
   SendEntry& e = edit(transmit_next_);
   if (gathers(e.wqe) && !has_operands(e)) {
     take_stale_operands(engine, qp.node(), e);

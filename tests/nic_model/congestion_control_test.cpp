@@ -6,6 +6,7 @@
 
 #include "crowd.hpp"
 #include "fabric/tap.hpp"
+#include "pair.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;
@@ -152,6 +153,60 @@ TEST_CASE("Trimming where packets and answers overtake each other: nothing waits
   CHECK(trimmed.packets.size() > 100);
   CHECK(crowd.system().counters().timeouts == 0);
   CHECK(crowd.system().counters().packets_lost == 0);
+}
+
+// Bytes whose ACK was lost stayed under way when the answer to an atomic behind them had acknowledged them, and what
+// was posted later waited for them without a timer.
+TEST_CASE("Congestion control: what the answer to a READ or an atomic acknowledges is not under way any more") {
+  for (const CongestionAlgorithm algorithm :
+       {CongestionAlgorithm::hpcc, CongestionAlgorithm::swift, CongestionAlgorithm::nscc}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(static_cast<int>(algorithm), seed);
+      PairOptions options = lossy(200'000);
+      options.timers = true;
+      options.network.seed = seed;
+      options.network.options.ecn = true;
+      options.network.options.congestion.algorithm = algorithm;
+      options.network.options.congestion.base_rtt = 100_ns;  // windows of hardly a packet
+      nic::HardwareProfile profile = fast_timeout();
+      profile.nic_ack_coalescing = 1;
+      Pair pair(profile, options);
+      std::vector<nic::Wqe> wqes;
+      for (std::uint64_t i = 0; i < 6; ++i) {
+        wqes.push_back(pair.write(0, 0, 1'000));
+        wqes.push_back(i % 2 == 0 ? pair.fetch_add(60'000, 60'000, 1) : pair.read(61'000, 61'000, 1'000));
+      }
+      pair.post(wqes);
+      pair.run();
+      CHECK(pair.statuses(0).size() == wqes.size());
+    }
+  }
+}
+
+// A time-out has requests sent again. When answers come before their turn at the port, nothing started the timer anew,
+// although the data of a READ, or the result of an atomic, was still missing.
+TEST_CASE("Congestion control: what is not sent again behind a time-out is waited for") {
+  // A round trip takes longer than the time-out, and less than the gap between two packets: 1,106 B at 100 Mb/s.
+  for (const nic::Opcode opcode : {nic::Opcode::rdma_read, nic::Opcode::fetch_add}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      CAPTURE(static_cast<int>(opcode), seed);
+      PairOptions options = lossy(300'000);
+      options.timers = true;
+      options.network.seed = seed;
+      options.network.options.congestion.algorithm = CongestionAlgorithm::timely;
+      options.network.options.congestion.timely.rate_first = sim::BitsPerSecond{100'000'000};
+      nic::HardwareProfile profile = real();
+      profile.nic_placement = nic::Placement::out_of_order;
+      profile.link_delay = 15_us;
+      profile.nic_ack_timeout = 20_us;
+      profile.nic_ack_coalescing = 1;
+      Pair pair(profile, options);
+      const bool read = opcode == nic::Opcode::rdma_read;
+      pair.post({read ? pair.read(60'000, 60'000, 1'000) : pair.fetch_add(60'000, 60'000, 1), pair.write(0, 0, 1'000)});
+      pair.run();
+      CHECK(pair.statuses(0).size() == 2);
+    }
+  }
 }
 
 TEST_CASE("Congestion control: what cannot be is refused") {

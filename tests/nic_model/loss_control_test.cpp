@@ -106,6 +106,47 @@ TEST_CASE("transmit window: nothing waits for ever, and all bytes are right, wha
   }
 }
 
+// A READ's data does not acknowledge its last PSN by its own PSN: a window stayed full for ever.
+TEST_CASE("transmit window: READs and atomics make room for what is behind them when they are complete") {
+  using nic::Placement;
+  for (const Placement placement :
+       {Placement::in_order, Placement::out_of_order, Placement::reads_overtake, Placement::unordered}) {
+    for (const bool loses : {false, true}) {  // where packets can be lost: none is
+      nic::HardwareProfile profile = real();
+      profile.nic_placement = placement;
+      profile.nic_tx_window = {4'096};
+      PairOptions options;
+      options.timers = true;
+      if (loses) options.network.options.flow_control = fabric::FlowControl::drop_tail;
+      Pair pair(profile, options);
+      const auto there = pair.fill(1, 0, 40'000, 7);
+      CAPTURE(static_cast<int>(placement), loses);
+      pair.post({pair.read(0, 0, 20'000), pair.read(20'000, 20'000, 20'000), pair.fetch_add(60'000, 60'000, 1),
+                 pair.read(80'000, 0, 6'000), pair.write(0, 100'000, 20'000)});
+      pair.run();
+      CHECK(pair.statuses(0) == std::vector<Status>(5, Status::success));
+      CHECK(pair.bytes(0, 0, 40'000) == there);
+      CHECK(pair.system.counters().timeouts == 0);
+    }
+  }
+}
+
+TEST_CASE("transmit window: there is none with faults that take answers out of order") {
+  for (const nic::Fault fault : {nic::Fault::responder_reorders, nic::Fault::early_write_completion}) {
+    nic::HardwareProfile profile = real();
+    profile.faults.add(fault);
+    profile.nic_tx_window = {4'096};
+    PairOptions options;
+    options.timers = true;
+    Pair pair(profile, options);
+    CAPTURE(static_cast<int>(fault));
+    pair.post({pair.write(0, 0, 20'000), pair.read(60'000, 20'000, 20'000), pair.fetch_add(60'000, 60'000, 1),
+               pair.write(0, 100'000, 20'000)});
+    pair.run();
+    CHECK(pair.statuses(0) == std::vector<Status>(4, Status::success));
+  }
+}
+
 TEST_CASE("time-outs stay between four and eight round trips, and begin again at the first") {
   nic::TransmitWindow window;
   const sim::Duration first = 4_us, most = 1_ms;
