@@ -59,6 +59,7 @@ class Kernel {
   [[nodiscard]] NodeId host_of(NicId nic) const {
     if (nic < config_.nodes) [[likely]]
       return nic;
+    if (nic == kNone) return kNone;  // a datagram's queue pair has no peer
     return further_nics_[nic - config_.nodes].host;
   }
   /// Which of its host's NICs it is.

@@ -69,9 +69,9 @@ TEST_CASE("a workload that needs remote atomics needs a NIC that has them", "[sc
   CHECK_THROWS_WITH(parse(without + "workload: {kind: kvstore}\n"),
                     contains_text("expected a NIC with remote atomics"));
   CHECK_NOTHROW(parse(without + "workload: {kind: kvstore, store: rpc}\n"));
-  CHECK_THROWS_WITH(parse(without + "workload: {kind: pattern, pattern: fetch_add}\n"),
+  CHECK_THROWS_WITH(parse(without + "topology: {nodes: 3}\nworkload: {kind: pattern, pattern: fetch_add}\n"),
                     contains_text("expected a NIC with remote atomics for the workload pattern"));
-  CHECK_NOTHROW(parse(without + "workload: {kind: pattern, pattern: put_put}\n"));
+  CHECK_NOTHROW(parse(without + "topology: {nodes: 3}\nworkload: {kind: pattern, pattern: put_put}\n"));
 }
 
 TEST_CASE("hosts that stop are a network that loses: what needs one that does not is refused with its place",
@@ -341,7 +341,8 @@ TEST_CASE("a NIC of one profile in the host of another", "[scenario]") {
   CHECK(both.nic_qp_gap == nic.nic_qp_gap);
   CHECK(both.link_rate == nic.link_rate);
   CHECK(both.switch_latency == nic.switch_latency);
-  const auto changed = hardware("{nic: cx6-ib-hdr-metal, host: cx5-roce-100g-direct, pcie: {generation: 4, lanes: 16}}");
+  const auto changed =
+      hardware("{nic: cx6-ib-hdr-metal, host: cx5-roce-100g-direct, pcie: {generation: 4, lanes: 16}}");
   CHECK(changed.pcie_rate == nic.pcie_rate);
   CHECK(changed.cpu_post_wqe == host.cpu_post_wqe);
   CHECK(hardware("{nic: cx6-ib-hdr-metal}") == nic);
