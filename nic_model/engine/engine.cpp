@@ -1,9 +1,5 @@
 #include "nic_model/engine/engine.hpp"
 
-#include <algorithm>
-
-#include "nic_model/pcie/flow_control.hpp"
-
 namespace loco::nic {
 
 SubeventId Engine::begin(Subevent subevent) {
@@ -41,12 +37,6 @@ bool Engine::allowed(std::uint32_t key, NicId nic, Address address, std::uint64_
   const MemoryRegion& region = regions[index];
   return region.rkey == key && region.node == host_of(nic) && (region.access & access) == access &&
          size <= region.size && address >= region.base && address - region.base <= region.size - size;
-}
-
-sim::Duration Engine::path_time(NicId nic, std::uint32_t bytes) const {
-  const HardwareProfile& p = profile(nic);
-  const sim::Duration pcie = data_time(p, bytes);
-  return std::max(sim::transmission_time({bytes}, p.nic_path_rate), pcie) - pcie;
 }
 
 }  // namespace loco::nic

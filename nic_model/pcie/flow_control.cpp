@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic_model/engine/engine.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
 namespace loco::nic {
@@ -10,6 +11,12 @@ sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes) {
   const std::uint64_t step = p.pcie_read_completion.count;
   const std::uint64_t completions = bytes <= step ? 1 : (bytes + step - 1) / step;
   return sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate);
+}
+
+sim::Duration Engine::path_time(NicId nic, std::uint32_t bytes) const {
+  const HardwareProfile& p = profile(nic);
+  const sim::Duration pcie = data_time(p, bytes);
+  return std::max(sim::transmission_time({bytes}, p.nic_path_rate), pcie) - pcie;
 }
 
 namespace {

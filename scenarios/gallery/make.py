@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE))  # for the other file of this folder, whoever load
 
 from answers import (  # noqa: E402
     Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed,
-    congestion_rows, controls_compared, corerma_rows, counted, dcqcn_effect, fence_cost,
+    corerma_rows, counted, dcqcn_effect, fence_cost,
     goodput, gpu_distance, loss_effect, median_of, million_a_second, mixed_rows,
     picoseconds, queue_pair_rows, rails_speed, rate_effect,
     ring_breaks, routing_difference, rules_broken, selective_repeat_saves, size, size_for_half, slow_receiver,

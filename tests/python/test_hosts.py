@@ -1,5 +1,6 @@
 """Hosts with hardware of their own, several NICs, GPUs: scenarios, ls.verbs, what a mistake says."""
 
+import os
 import subprocess
 
 import pytest
@@ -84,7 +85,10 @@ def test_rails_carry_an_all_reduce_in_parts():
     ("[{nodes: 0, hardware: cx6}]", "hardware: expected one of"),
     ("[{nodes: 9}]", "hosts[0].nodes: expected hosts from 0 to 1"),
 ])
-def test_mistakes_are_one_line(program, tmp_path, hosts, says):
+def test_mistakes_are_one_line(tmp_path, hosts, says):
+    program = os.environ.get("LOCO_SIM")
+    if not program:
+        pytest.skip("LOCO_SIM does not name the command line")
     file = tmp_path / "s.yaml"
     file.write_text(f"workload: {{kind: barrier}}\nhosts: {hosts}\n")
     done = subprocess.run([program, "run", str(file)], capture_output=True, text=True, timeout=60, check=False)

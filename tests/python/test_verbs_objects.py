@@ -159,6 +159,7 @@ def test_a_completion_queue_that_overruns_is_an_asynchronous_event():
         yield t.compute(10_000_000)
         events = []
         while (event := (yield t.get_async_event())) is not None:
+            assert isinstance(event, verbs.AsyncEvent)
             events.append((event.type, event.element))
         return events, (yield t.poll_cq(cq)).wr_id, (yield t.poll_cq(cq))
 
