@@ -72,7 +72,7 @@ void PacketNetwork::check_buffer(topology::VertexId at, sim::SimTime now) const 
     }
   }
   LOCO_INVARIANT(buffers_[at].used == used, now, "fabric", name + ": bytes in the buffer");
-  LOCO_INVARIANT(classed_ || buffers_[at].pausing == pausing + (config_.eager ? 1 : 0), now, "fabric",
+  LOCO_INVARIANT(classed_ || buffers_[at].pausing == pausing + (config_.eager ? 1U : 0U), now, "fabric",
                  name + ": links that it pauses");
 }
 

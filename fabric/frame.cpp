@@ -243,7 +243,7 @@ Frame pause_frame(std::uint32_t device, std::uint8_t classes, bool stop) {
   w.number(0x8808, 2);
   w.number(0x0101, 2);
   w.number(classes, 2);
-  for (unsigned i = 0; i < 8; ++i) w.number(stop && (classes >> i & 1U) != 0 ? 0xffff : 0, 2);
+  for (unsigned i = 0; i < 8; ++i) w.number(stop && (std::uint32_t{classes} >> i & 1U) != 0 ? 0xffff : 0, 2);
   w.zeros(kLeast - w.bytes().size());
   Frame frame{.bytes = std::move(w.bytes())};
   frame.length = kLeast;

@@ -378,7 +378,8 @@ std::vector<topology::LinkId> PacketNetwork::waits_for(topology::LinkId link) co
     }
     for (std::uint32_t c = 0; classed_ && !holds && c < kClasses; ++c) {
       const sim::Ring<Entry>& queue = class_ports_[out].queues[c].entries;
-      for (std::size_t i = 0; (class_ports_[out].paused >> c & 1U) != 0 && !holds && i < queue.size(); ++i)
+      for (std::size_t i = 0; (std::uint32_t{class_ports_[out].paused} >> c & 1U) != 0 && !holds && i < queue.size();
+           ++i)
         holds = queue[i].from == link;
     }
     if (holds) links.push_back(out);
