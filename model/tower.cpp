@@ -71,6 +71,7 @@ class Tower {
     std::map<std::uint32_t, PointId> put;  // by node
     for (const CallId call : index_.calls_of(thread)) {
       index_.poll();
+      if (index_.kind_of_call(call).method == Method::release) forget_failed(call, put);
       if (const auto found = next.find(call); found != next.end()) {
         const PointId to = end_of_acquire(found->second);
         if (to != kNoPoint && stored != kNoPoint) promises_.push_back({stored, to, stored, to, Rule::promise});
@@ -87,6 +88,26 @@ class Tower {
       }
     }
   }
+  /// What was written to nodes that did not answer the fence of this release, or an earlier one.
+  void forget_failed(CallId release, std::map<std::uint32_t, PointId>& put) const {
+    const std::span<const CallId> calls = index_.calls_of(index_.call(release).thread);
+    for (auto c = std::ranges::lower_bound(calls, release) + 1; c != calls.end() && is_within(*c, release); ++c)
+      if (const std::optional<std::uint32_t> node = could_not_fence(*c)) put.erase(*node);
+  }
+  bool is_within(CallId call, CallId whole) const {
+    while (call > whole) call = index_.call(call).parent;
+    return call == whole;
+  }
+  /// The node that a fence has not got an answer from, after which it gave up: a lock is let go all the same, and
+  /// promises nothing of what was written there (docs/loco.md, "When nodes fail"). Its thread is told.
+  std::optional<std::uint32_t> could_not_fence(CallId get) const {
+    const CallId fence = index_.kind_of_call(get).parent;
+    if (fence == 0 || index_.kind_of_call(fence).method != Method::gf || index_.call(fence).returned)
+      return std::nullopt;
+    for (const SubeventId id : index_.subevents_of(get))
+      if (index_.kind(id).stamp == Stamp::aNLW && is_unbegun(index_.subevent(id))) return index_.kind(id).peer;
+    return std::nullopt;
+  }
   /// What locks write for themselves, to pass another lock on, say, is not the holder's.
   bool of_a_lock(CallId call) const {
     while (call != 0 && index_.kind_of_call(call).method != Method::acquire &&
@@ -98,10 +119,7 @@ class Tower {
   /// lock's node, and nothing else (a lock to a node; docs/atomics.md).
   std::optional<std::uint32_t> node_of_release(CallId release) const {
     const std::span<const CallId> calls = index_.calls_of(index_.call(release).thread);
-    for (auto c = std::ranges::lower_bound(calls, release) + 1; c != calls.end(); ++c) {
-      CallId above = index_.call(*c).parent;
-      while (above > release) above = index_.call(above).parent;
-      if (above != release) break;
+    for (auto c = std::ranges::lower_bound(calls, release) + 1; c != calls.end() && is_within(*c, release); ++c) {
       for (const SubeventId id : index_.subevents_of(*c))
         if (index_.kind(id).stamp == Stamp::aNAR) return index_.kind(id).peer;
     }
@@ -111,10 +129,7 @@ class Tower {
   PointId end_of_acquire(CallId acquire) const {
     PointId last = kNoPoint;
     const std::span<const CallId> calls = index_.calls_of(index_.call(acquire).thread);
-    for (auto c = std::ranges::lower_bound(calls, acquire) + 1; c != calls.end(); ++c) {
-      CallId above = index_.call(*c).parent;
-      while (above > acquire) above = index_.call(above).parent;
-      if (above != acquire) break;
+    for (auto c = std::ranges::lower_bound(calls, acquire) + 1; c != calls.end() && is_within(*c, acquire); ++c) {
       for (const SubeventId id : index_.subevents_of(*c))
         if (index_.kind(id).stamp == Stamp::aWT || index_.kind(id).stamp == Stamp::aCR) last = id - 1;
     }

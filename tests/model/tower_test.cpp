@@ -346,6 +346,22 @@ TEST_CASE("tower: any trace can be asked", "[check]") {
   CHECK(broken > 100);
 }
 
+namespace {
+/// Within an open call of thread 0: a global fence whose get of that node is read there, and never answered.
+void give_up_fence(TraceBuilder& b, std::uint16_t node) {
+  const CallId fence = b.open(0, Method::gf);
+  const CallId get = b.get(0, 9);
+  (void)b.nrr(get, {node, 0x40});
+  Subevent& answer = b.at(b.nlw(get, node, {0, 0x120}));
+  answer.value = answer.overwrote = 0;
+  answer.start = kNever;
+  answer.finish = b.tick();
+  b.close(fence);
+  b.call(fence).returned = false;
+  b.call(fence).end = kNever;
+}
+}  // namespace
+
 TEST_CASE("locks: what was put before a release is there before the next acquire ends", "[check]") {
   TraceBuilder b(3);
   const CallId held = b.open(0, Method::acquire);
@@ -372,6 +388,11 @@ TEST_CASE("locks: what was put before a release is there before the next acquire
     kept = true;
   }
   const CallId let_go = b.open(0, Method::release);
+  SECTION("a fence whose answer does not come: the node has failed for this one, and nothing is promised of it") {
+    give_up_fence(b, 2);
+    kept = true;
+  }
+  SECTION("a fence that another node does not answer") { give_up_fence(b, 1); }
   (void)b.put_now(0, {1, 0}, 0x110);
   b.close(let_go);
   const CallId taken = b.open(1, Method::acquire);
