@@ -1,6 +1,7 @@
 #include "loco_sim/loco/handover.hpp"
 
 #include <optional>
+#include <vector>
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
@@ -84,8 +85,26 @@ void handover::fence_writes(std::optional<NodeId> except) {
   try {
     write_fence(locks_.mgr(), except);
   } catch (const operation_error& error) {
+    fence_who_answers();
     locks_.mgr().tell_later(error);
   }
+}
+
+/// A fence gives up with the first node that does not answer, and has not waited for all others then. What it is to be
+/// told of would end these fences as well.
+void handover::fence_who_answers() {
+  manager& mgr = locks_.mgr();
+  std::vector<operation_error> failures;
+  for (NodeId node = 0; node < mgr.num_nodes(); ++node) {
+    if (mgr.failed(node)) continue;
+    if (node == mgr.my_node()) mgr.used_loopback() = true;
+    try {
+      global_fence(mgr, node);
+    } catch (const operation_error& error) {
+      failures.push_back(error);
+    }
+  }
+  for (const operation_error& error : failures) mgr.tell_later(error);
 }
 
 /// The node that what was written is on its way to before the lock is, on the same queue pair, if there is one. The

@@ -42,6 +42,7 @@ class handover {
 
   [[nodiscard]] bool to_next_thread();
   void fence_writes(std::optional<NodeId> except);
+  void fence_who_answers();
   [[nodiscard]] std::optional<NodeId> likely_told();
   void hand_to_next_thread();
   void pass_on();
