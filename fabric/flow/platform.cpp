@@ -160,8 +160,7 @@ RouteOf build_platform(s4u::Engine& engine, const std::vector<std::string>& name
     }
     engine.load_platform(config.flow.platform);
     return [&names, config](const FlowStart& flow) {
-      return end_in_file(names[flow.source], names[flow.destination],
-                         config.delivery_to(flow.destination), flow.burst);
+      return end_in_file(names[flow.source], names[flow.destination], config.delivery_to(flow.destination), flow.burst);
     };
   } catch (const FlowError&) {
     throw;

@@ -68,10 +68,11 @@ constexpr std::array kRing{
 
 constexpr std::array kRails{
     member<&Rails::hosts>({.key = "hosts", .least = 1, .most = kHostsMax, .doc = "hosts: h0, h1, ..."}),
-    member<&Rails::rails>({.key = "rails",
-                           .least = 1,
-                           .most = 64,
-                           .doc = "NICs of each host, each on a leaf with those of the same number of the other hosts"}),
+    member<&Rails::rails>(
+        {.key = "rails",
+         .least = 1,
+         .most = 64,
+         .doc = "NICs of each host, each on a leaf with those of the same number of the other hosts"}),
     member<&Rails::spines>(
         {.key = "spines", .least = 1, .most = 4096, .doc = "spine switches, each with a link to every leaf"}),
 };
@@ -264,9 +265,7 @@ Size shape_size(const Custom& p) { return {p.hosts, p.switches, p.edges.size()};
 
 }  // namespace
 
-LeafSpine leaf_spine_of(const Rails& p) {
-  return {.leaves = p.rails, .spines = p.spines, .hosts_per_leaf = p.hosts};
-}
+LeafSpine leaf_spine_of(const Rails& p) { return {.leaves = p.rails, .spines = p.spines, .hosts_per_leaf = p.hosts}; }
 
 std::span<const KindInfo> kinds() { return kind_table(); }
 

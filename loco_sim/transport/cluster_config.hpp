@@ -45,7 +45,7 @@ struct ClusterConfig {
   /// as a node's polling thread. One that polls for itself has no more than this under way towards a node.
   std::uint32_t send_queue_entries = 128;
   std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
-  bool strong = false;  ///< hosts::Config::strong
+  bool strong = false;                           ///< hosts::Config::strong
   /// What a word is called in the report of a run that cannot go on; empty, or giving "": by its address.
   std::function<std::string(NodeId, Address)> word_name = {};
 };

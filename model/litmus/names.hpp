@@ -22,9 +22,10 @@ int find_name(const std::vector<Named>& list, std::string_view name) {
 inline int find_location(const Program& p, std::string_view name) { return find_name(p.locations, name); }
 
 inline const std::vector<std::string>& statement_words() {
-  static const std::vector<std::string> kWords = {
-      "put",   "get",     "wait",  "poll", "rfence", "mfence", "bcast", "gf",   "cas",   "barrier", "submit", "receive",
-      "write", "tryread", "flush", "rga",  "rcas",   "rfaa",   "xchg",   "if",    "else", "while", "break",   "assert", "as"};
+  static const std::vector<std::string> kWords = {"put",   "get",   "wait",    "poll",   "rfence",  "mfence", "bcast",
+                                                  "gf",    "cas",   "barrier", "submit", "receive", "write",  "tryread",
+                                                  "flush", "rga",   "rcas",    "rfaa",   "xchg",    "if",     "else",
+                                                  "while", "break", "assert",  "as"};
   return kWords;
 }
 

@@ -34,7 +34,7 @@ struct SoundnessOptions {
   int lock_node = 2;  ///< LockClass::node: 2, where the lock's word is, or 4
   LockBug lock_bug = LockBug::none;
   bool promises = false;                  ///< sv, bal, rbl: each promise is kept in every execution, too (promises.hpp)
-  bool wait_without_poll = false;                 ///< rdmawait: a mistake, a wait polls nothing
+  bool wait_without_poll = false;         ///< rdmawait: a mistake, a wait polls nothing
   std::uint64_t executions_max = 20'000;  ///< with `promises`, of a client; 0: no limit
   bool every_client = false;              ///< also those that another one covers (clients.hpp): to test that rule
 };

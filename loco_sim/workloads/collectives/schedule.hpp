@@ -66,7 +66,7 @@ struct Schedule {
   std::uint32_t parts = 0;  ///< slots that the size of the collective is divided into
   Pace pace = Pace::free;
   std::uint32_t under_way = 8;  ///< moves that a rank sends at once: of chunks few, so that the first is not held up
-  std::vector<Move> moves{};  ///< by step, ascending
+  std::vector<Move> moves{};    ///< by step, ascending
 };
 
 /// Does the algorithm do that, with so many ranks (2 at least)?

@@ -98,8 +98,9 @@ TEST_CASE("a message flows when its first packet is in the NIC, not when memory 
     CAPTURE(workload);
     const auto time = [&](const std::string& model) {
       const std::string text =
-          "hardware: {base: cx5-roce-25g, nic: {read_packets: 0}, pcie: {downstream: 3us}}\ncheck: []\nfabric: {model: " + model +
-          "}\nworkload: {" + workload + "}\n";
+          "hardware: {base: cx5-roce-25g, nic: {read_packets: 0}, pcie: {downstream: 3us}}\ncheck: []\nfabric: "
+          "{model: " +
+          model + "}\nworkload: {" + workload + "}\n";
       return static_cast<double>(run(scenario::parse_scenario(text, "flow.yaml")).measured_ps);
     };
     const double packets = time("packet");

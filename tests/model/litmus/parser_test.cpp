@@ -106,7 +106,8 @@ TEST_CASE("mistakes name what was expected and what was found", "[litmus]") {
   CHECK(error("locations: {x: {nod: 1}}\nthreads: []\n") ==
         "f:1:17: expected one of the keys node, init, shared, relaxed, memory, found \"nod\"; did you mean \"node\"?");
   CHECK(error("model: rdmawat\nthreads: []\n") ==
-        "f:1:8: expected one of the models rdmatso, rdmawait, loco, sc, verbs, corerma, corerma-verbs, corerma-unordered, "
+        "f:1:8: expected one of the models rdmatso, rdmawait, loco, sc, verbs, corerma, corerma-verbs, "
+        "corerma-unordered, "
         "corerma-aries, corerma-ga-atomic, found "
         "\"rdmawat\"; did you mean \"rdmawait\"?");
   CHECK(error("threads: [{node: 1, code: a = 1}, {node: 1, code: a = 2}]\n") ==
