@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,15 +54,8 @@ constexpr auto kDeviceOptions = std::to_array<Option>({
     {.key = "pcie.lanes", .type = Type::integer, .least = 1, .most = 16, .doc = "gpu: width of its PCIe link."},
 });
 
-/// `3` or `4-7`.
-std::pair<std::int64_t, std::int64_t> range_of(const yaml::Node& node, const std::string& path, std::uint32_t hosts) {
-  const std::string expected = fmt::format("hosts from 0 to {}: a number, or a range such as 0-1", hosts - 1);
-  if (node.kind != yaml::Node::Kind::scalar) refuse(node, path, expected);
-  const std::size_t dash = node.text.find('-');
-  const auto first = text::parse_integer(node.text.substr(0, dash));
-  const auto last = dash == std::string::npos ? first : text::parse_integer(node.text.substr(dash + 1));
-  if (!first || !last || *first < 0 || *last < *first || *last >= hosts) refuse(node, path, expected);
-  return {*first, *last};
+std::pair<std::uint32_t, std::uint32_t> range_of(const yaml::Node& node, const std::string& path, std::uint32_t hosts) {
+  return host_range(node, path, hosts, fmt::format("hosts from 0 to {}: a number, or a range such as 0-1", hosts - 1));
 }
 
 /// Which entry has each host; kNone: none yet.
@@ -76,8 +68,8 @@ class Taken {
     const std::string path = fmt::format("hosts[{}].nodes", entry);
     const yaml::Node* const nodes = item.find("nodes");
     std::vector<NodeId> hosts;
-    const auto add = [&](const yaml::Node& node, std::int64_t first, std::int64_t last) {
-      for (auto host = static_cast<NodeId>(first); host <= static_cast<NodeId>(last); ++host) {
+    const auto add = [&](const yaml::Node& node, NodeId first, NodeId last) {
+      for (NodeId host = first; host <= last; ++host) {
         if (entry_[host] != kNone)
           throw text::InputError(node.place, path, "hosts that no other entry has",
                                  fmt::format("host {}, which is in hosts[{}]", host, entry_[host]));

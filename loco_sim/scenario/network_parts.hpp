@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/topology/topology.hpp"
@@ -17,6 +18,10 @@ namespace loco::scenario {
 
 /// The items of a list; what is none is refused as no list `of` these.
 [[nodiscard]] const std::vector<yaml::Node>& list(const yaml::Node& node, std::string_view path, std::string_view of);
+
+/// `5`, or `4-7`: the first host and the last.
+[[nodiscard]] std::pair<std::uint32_t, std::uint32_t> host_range(const yaml::Node& node, const std::string& path,
+                                                                 std::uint32_t hosts, const std::string& expected);
 
 /// A vertex by its name: `h0`, `s3`.
 [[nodiscard]] fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& path, std::uint32_t hosts,

@@ -23,11 +23,6 @@ namespace {
 /// The value of a setting that a check looks at, and where the file says it.
 const Value& at(const Settings& settings, std::string_view key) { return settings.find(key)->second; }
 
-const Value* given(const Settings& settings, std::string_view key) {
-  const auto it = settings.find(key);
-  return it != settings.end() && it->second.given ? &it->second : nullptr;
-}
-
 /// The workload's kind, which decides what keys the rest may have.
 std::string workload_kind(const yaml::Node& root) {
   const yaml::Node* workload = root.find("workload");

@@ -235,4 +235,9 @@ Settings read_settings(const yaml::Node& map, std::string_view prefix, const Tab
   return settings;
 }
 
+const Value* given(const Settings& settings, std::string_view key) {
+  const auto it = settings.find(key);
+  return it != settings.end() && it->second.given ? &it->second : nullptr;
+}
+
 }  // namespace loco::scenario

@@ -50,6 +50,9 @@ struct Value {
 /// By dotted path. Options without a default that were not given are absent.
 using Settings = std::map<std::string, Value, std::less<>>;
 
+/// What the document gives for an option, or null.
+[[nodiscard]] const Value* given(const Settings& settings, std::string_view key);
+
 /// Are options that are not given set to their defaults?
 enum class Fill : bool { given_only, defaults };
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 
 #include "loco_sim/scenario/network_parts.hpp"
 #include "text/file.hpp"
@@ -18,11 +16,6 @@ namespace {
 
 constexpr std::int64_t kThreadsMax = 4096;  // of all nodes together
 constexpr const char* kList = "workloads";
-
-const Value* given(const Settings& settings, const std::string& key) {
-  const auto it = settings.find(key);
-  return it != settings.end() && it->second.given ? &it->second : nullptr;
-}
 
 /// A file that a parameter names: beside the scenario, else in the working directory.
 void read_parameter_file(const Settings& settings, const std::string& path, const Option& spec,
@@ -64,22 +57,11 @@ constexpr auto kPartOptions = std::to_array<Option>({
     {.key = "start", .type = Type::duration, .fallback = 0, .most = 3'600'000'000'000'000, .doc = "When it begins."},
 });
 
-std::optional<std::uint32_t> number(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
-
 /// `5`, or `0-15`.
 void add_nodes(const yaml::Node& item, const std::string& path, std::uint32_t all, std::vector<NodeId>& out) {
   const std::string expected = fmt::format("a host from 0 to {}, or several as in 0-3", all - 1);
-  if (item.kind != yaml::Node::Kind::scalar) refuse(item, path, expected);
-  const std::size_t dash = item.text.find('-');
-  const auto first = number(item.text.substr(0, dash));
-  const auto last = dash == std::string::npos ? first : number(item.text.substr(dash + 1));
-  if (!first || !last || *first > *last || *last >= all) refuse(item, path, expected);
-  for (NodeId n = *first; n <= *last; ++n) {
+  const auto [first, last] = host_range(item, path, all, expected);
+  for (NodeId n = first; n <= last; ++n) {
     if (std::ranges::find(out, n) != out.end()) refuse(item, path, fmt::format("each host once ({})", n));
     out.push_back(n);
   }
