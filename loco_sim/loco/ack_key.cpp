@@ -6,16 +6,17 @@
 #include <stdexcept>
 
 #include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/completions.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/local_node.hpp"
 
 namespace loco {
 
-ack_key::ack_key(manager& mgr)
-    : transport_(mgr.transport()),
-      completions_(mgr.completion_service()),
+ack_key::ack_key(local_node& node)
+    : transport_(node.transport()),
+      completions_(node.completion_service()),
       work_id_(completions_->next_work_id()),
-      blocks_(mgr.blocks()) {
+      blocks_(node.blocks()) {
   blocks_->add(*this);
 }
 

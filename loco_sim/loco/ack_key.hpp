@@ -8,21 +8,20 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <vector>
 
+#include "loco_sim/loco/block_pool.hpp"
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
 
-class block_pool;
 class completions;
-class manager;
+class local_node;
 
-class ack_key {
+class ack_key final : private in_flight_record {
  public:
-  explicit ack_key(manager& mgr);
+  explicit ack_key(local_node& node);
   ack_key(const ack_key&) = delete;
   ack_key& operator=(const ack_key&) = delete;
   /// Operations may still be in flight; nobody will learn of their failure.
@@ -31,6 +30,8 @@ class ack_key {
   /// Until all operations posted with this key are complete. Throws operation_error if one has failed; std::logic_error
   /// if the latest one is to be posted with the next one (Posting::more), which has another key or is still missing.
   void wait();
+  /// wait() as the library rdmawait has it: the innermost call, for libraries built on top.
+  void wait_innermost();
   /// Are all operations complete? Throws as wait() does.
   bool poll();
   /// Takes no notice of what it followed until now, failures included: it may be used for other operations.
@@ -42,8 +43,7 @@ class ack_key {
   void note_mixed_size() { library_ = "msw"; }
 
  private:
-  friend class block_pool;
-  friend class manager;
+  friend class networked_node;
 
   /// Where an operation in flight reads from, or writes to.
   struct Use {
@@ -55,14 +55,12 @@ class ack_key {
   void note_use(Address local, NodeId node, std::uint64_t token) { uses_.push_back({local, node, token}); }
   [[nodiscard]] static bool is_listed(const Use& use);
   [[nodiscard]] bool in_flight(const Use& use) const;
-  [[nodiscard]] bool in_flight(const Region& block) const;
+  [[nodiscard]] bool in_flight(const Region& block) const override;
   /// Marks one more operation as in flight; the tag to post it with.
   OperationTag begin_operation();
   OperationTag begun(std::uint64_t token);
   /// The tag of an operation that the next one's completion stands for (Tell::with_next).
   OperationTag begin_listed();
-  /// wait() as the library rdmawait has it: the innermost call, for libraries built on top.
-  void wait_innermost();
   [[nodiscard]] std::uint64_t free_bits(Flag word) const;
   [[nodiscard]] bool complete() const;
   void require_posted() const;
@@ -77,8 +75,6 @@ class ack_key {
   std::vector<Use> uses_;               ///< since all that it followed was complete
   unsigned fresh_ = 0;                  ///< of the last word: the first bit that no operation had
   bool listed_ = false;                 ///< the next operation's completion stands for the latest one's
-
-  friend void global_fence(manager& mgr, std::span<const NodeId> nodes);
 };
 
 }  // namespace loco

@@ -5,7 +5,7 @@
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/lock_words.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 
@@ -20,7 +20,7 @@ constexpr std::uint64_t kSeen = 5 * kWord, kSeenNext = 6 * kWord;  // and what l
 constexpr std::uint64_t kAtOnce = 256;
 }  // namespace
 
-acquisition::acquisition(mutex_array& locks, Rests rests)
+acquisition::acquisition(lock_array& locks, Rests rests)
     : locks_(locks),
       rests_(rests),
       answers_(locks.mgr(), kSeen + std::min(locks.home_bytes(), kAtOnce)),
@@ -133,7 +133,7 @@ acquisition::Goes acquisition::drawn() {
 bool acquisition::is_next() const { return ticket_of(local_->drawn) == ticket_of(serving_ + 1); }
 
 void acquisition::announce() {
-  manager& mgr = locks_.mgr();
+  networked_node& mgr = locks_.mgr();
   const NodeId before = node_of(local_->drawn - serving_);
   // Who asks needs no name. The own node has let go, if it is the one before: what it has put is on its way.
   if (locks_.any_lost() || (is_next() && before == locks_.my_node())) return ask();
@@ -141,8 +141,8 @@ void acquisition::announce() {
   at_home_ = !is_next();
   if (at_home_) return announce_at_home();
   name_ = locks_.seat_word(before, lock_, kLink);
-  const mutex_array::word_at look = locks_.seat_word(before, lock_, kReleased);
-  const mutex_array::word_at sign = locks_.sign_word(lock_, local_->drawn);
+  const lock_array::word_at look = locks_.seat_word(before, lock_, kReleased);
+  const lock_array::word_at sign = locks_.sign_word(lock_, local_->drawn);
   mgr.put(answers_.address() + kName, name_.region, name_.offset, kWord, &key_, {.fenced = false, .more = true});
   mgr.get(answers_.address() + kSeen, look.region, look.offset, kWord, &key_);
   // Nothing waits for this one. It comes from the seat, where a later sign says as truly who has waited.
@@ -162,8 +162,8 @@ void acquisition::announce_at_home() {
 }
 
 void acquisition::look_at_home() {
-  const mutex_array::word_at home = locks_.home_word(lock_, kServing);
-  const mutex_array::word_at sign = locks_.sign_word(lock_, local_->drawn - 1);
+  const lock_array::word_at home = locks_.home_word(lock_, kServing);
+  const lock_array::word_at sign = locks_.sign_word(lock_, local_->drawn - 1);
   const std::uint64_t both = sign.offset + kWord - home.offset;
   asked_ps_ = locks_.transport().now_ps();
   if (both <= kAtOnce) {
@@ -221,7 +221,7 @@ acquisition::Goes acquisition::wait() {
 }
 
 void acquisition::ask() {
-  const mutex_array::word_at home = locks_.home_word(lock_, kServing);
+  const lock_array::word_at home = locks_.home_word(lock_, kServing);
   asked_ps_ = locks_.transport().now_ps();
   locks_.mgr().get(answers_.address() + kSeen, home.region, home.offset, kServingAndNext, &key_);
   step_ = Step::ask;

@@ -27,7 +27,7 @@
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/lock_array.hpp"
 #include "loco_sim/loco/patience.hpp"
 
 namespace loco {
@@ -40,7 +40,7 @@ class acquisition {
   /// packet must have been lost, and for less at a time.
   enum class Rests : bool { no, yes };
 
-  explicit acquisition(mutex_array& locks, Rests rests = Rests::no);
+  explicit acquisition(lock_array& locks, Rests rests = Rests::no);
   /// Joins the queue for lock k. The trace's calls are in the given lane.
   void start(std::uint64_t k, std::uint32_t lane);
   /// Is the lock held? Then a handover lets go of it. What it throws ends the attempt.
@@ -67,13 +67,13 @@ class acquisition {
   Goes asked();
   void rest();
 
-  mutex_array& locks_;
+  lock_array& locks_;
   Rests rests_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
-  mutex_array::local_lock* local_ = nullptr;  ///< stays where it is
+  lock_array::local_lock* local_ = nullptr;  ///< stays where it is
   std::uint64_t turn_ = 0;                    ///< among this node's threads
-  mutex_array::word_at name_;                 ///< where the own name is
+  lock_array::word_at name_;                 ///< where the own name is
   bool at_home_ = false;                      ///< it is on the home, else on a seat
   bool turn_comes_ = false;                   ///< whoever passes the lock on has seen the name before it was taken back
   std::uint64_t serving_ = 0;                 ///< at the latest look

@@ -1,6 +1,6 @@
 #include "loco_sim/loco/atomic_var.hpp"
 
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 

@@ -66,7 +66,7 @@ class atomic_var : private atomic_word {
 
  public:
   /// All nodes must give the same initial value and home. Nodes may stay away: then say how many others take part.
-  atomic_var(manager& mgr, std::string_view name, NodeId home = 0, T initial = T{},
+  atomic_var(networked_node& mgr, std::string_view name, NodeId home = 0, T initial = T{},
              std::optional<expect_num> expected = {})
       : atomic_word(mgr, name, home, word(initial), expected) {}
   atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = T{},

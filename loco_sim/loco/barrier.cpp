@@ -6,7 +6,7 @@
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 #include "loco_sim/loco/node_list.hpp"
 #include "loco_sim/loco/patience.hpp"
 

@@ -2,24 +2,24 @@
 
 #include <algorithm>
 
-#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/endpoint_state.hpp"
 
 namespace loco {
 
-bool endpoint_table::add(channel& endpoint) {
+bool endpoint_table::add(endpoint_state& endpoint) {
   if (!by_name_.emplace(endpoint.full_name(), &endpoint).second) return false;
-  endpoint.life_ = ++lives_;
-  living_.push_back({endpoint.life_, &endpoint});
+  endpoint.begin_life(++lives_);
+  living_.push_back({endpoint.life(), &endpoint});
   return true;
 }
 
-void endpoint_table::remove(const channel& endpoint) {
+void endpoint_table::remove(const endpoint_state& endpoint) {
   by_name_.erase(endpoint.full_name());
-  living_.erase(std::ranges::lower_bound(living_, endpoint.life_, {}, &Living::life));
+  living_.erase(std::ranges::lower_bound(living_, endpoint.life(), {}, &Living::life));
   if (not_ready_ == &endpoint) not_ready_ = nullptr;
 }
 
-channel* endpoint_table::of_life(std::uint32_t life) const {
+endpoint_state* endpoint_table::of_life(std::uint32_t life) const {
   if (living_.empty() || life < living_.front().life) return nullptr;
   const std::size_t guess = std::min<std::size_t>(life - living_.front().life, living_.size() - 1);
   if (living_[guess].life == life) return living_[guess].endpoint;  // none before it is gone
@@ -27,8 +27,8 @@ channel* endpoint_table::of_life(std::uint32_t life) const {
   return found == living_.end() || found->life != life ? nullptr : found->endpoint;
 }
 
-channel* endpoint_table::named(const std::string& name, std::uint32_t likely) const {
-  if (channel* const endpoint = of_life(likely); endpoint != nullptr && endpoint->full_name() == name) return endpoint;
+endpoint_state* endpoint_table::named(const std::string& name, std::uint32_t likely) const {
+  if (endpoint_state* const endpoint = of_life(likely); endpoint != nullptr && endpoint->full_name() == name) return endpoint;
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;
 }
@@ -48,27 +48,27 @@ bool endpoint_table::all_ready() {
   return not_ready_ == nullptr;
 }
 
-const channel* endpoint_table::unready() const {
+const endpoint_state* endpoint_table::unready() const {
   const auto found = std::ranges::find_if(by_name_, [](const auto& named) { return !named.second->connected(); });
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-const channel* endpoint_table::unready_below(const channel& endpoint, ByName::const_iterator from) const {
+const endpoint_state* endpoint_table::unready_below(const endpoint_state& endpoint, ByName::const_iterator from) const {
   const std::string below = endpoint.full_name() + "/";
   for (; from != by_name_.end() && from->first.starts_with(below); ++from)
     if (!from->second->connected()) return from->second;
   return nullptr;
 }
 
-const channel* endpoint_table::unready_part(const channel& endpoint) const {
+const endpoint_state* endpoint_table::unready_part(const endpoint_state& endpoint) const {
   if (!endpoint.connected()) return &endpoint;
   return unready_below(endpoint, by_name_.lower_bound(endpoint.full_name() + "/"));
 }
 
-const channel* endpoint_table::unready_from(const channel& endpoint, std::uint32_t life) const {
-  if (const channel* const last = of_life(life); last != nullptr) {
+const endpoint_state* endpoint_table::unready_from(const endpoint_state& endpoint, std::uint32_t life) const {
+  if (const endpoint_state* const last = of_life(life); last != nullptr) {
     if (!last->connected()) return last;
-    const channel* const next = unready_below(endpoint, by_name_.upper_bound(last->full_name()));
+    const endpoint_state* const next = unready_below(endpoint, by_name_.upper_bound(last->full_name()));
     if (next != nullptr) return next;
   }
   return unready_part(endpoint);

@@ -6,11 +6,11 @@
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 
-void global_fence(manager& mgr, std::span<const NodeId> nodes) {
+void global_fence(networked_node& mgr, std::span<const NodeId> nodes) {
   for (const NodeId node : nodes) static_cast<void>(mgr.fence_location(node));  // refuses the call as a whole
   if (!mgr.can_fence()) mgr.require_network("a global fence", Capability::reads_push_puts);
   const call_scope call(mgr.transport(), {.library = "sv", .method = "gf", .nodes = nodes});
@@ -36,15 +36,15 @@ void global_fence(manager& mgr, std::span<const NodeId> nodes) {
   mgr.check();
 }
 
-void global_fence(manager& mgr) {
+void global_fence(networked_node& mgr) {
   std::vector<NodeId> nodes(mgr.num_nodes());
   for (NodeId n = 0; n < mgr.num_nodes(); ++n) nodes[n] = n;
   global_fence(mgr, nodes);
 }
 
-void global_fence(manager& mgr, NodeId node) { global_fence(mgr, std::span(&node, 1)); }
+void global_fence(networked_node& mgr, NodeId node) { global_fence(mgr, std::span(&node, 1)); }
 
-void write_fence(manager& mgr, std::optional<NodeId> except) {
+void write_fence(networked_node& mgr, std::optional<NodeId> except) {
   const std::vector<NodeId> nodes = mgr.unplaced();
   const bool others = std::ranges::any_of(nodes, [&](NodeId node) { return node != except; });
   if (others) global_fence(mgr, nodes);

@@ -12,20 +12,20 @@
 
 namespace loco {
 
-class manager;
+class networked_node;
 
-void global_fence(manager& mgr, std::span<const NodeId> nodes);
+void global_fence(networked_node& mgr, std::span<const NodeId> nodes);
 
 /// Towards every node. The own node is read only if this thread has operated on it by loopback: otherwise there are
 /// only the thread's stores to wait for, which are in memory when any read has been answered, or after a memory fence.
-void global_fence(manager& mgr);
+void global_fence(networked_node& mgr);
 
 /// Towards one node.
-void global_fence(manager& mgr, NodeId node);
+void global_fence(networked_node& mgr, NodeId node);
 
 /// Towards the nodes that do not yet have all that this thread has written to them: for objects that must not be let go
 /// before, such as locks (Section 6.2). Nothing happens when there are none but `except`; beside others it is fenced as
 /// well, which costs no time and spares the next lock that is let go a fence of its own.
-void write_fence(manager& mgr, std::optional<NodeId> except = {});
+void write_fence(networked_node& mgr, std::optional<NodeId> except = {});
 
 }  // namespace loco

@@ -6,7 +6,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/fence.hpp"
 #include "loco_sim/loco/lock_words.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kNameBehind = 0, kTakenFrom = kWord, kAnswerBytes = 2 * kWord;
 }  // namespace
 
-handover::handover(mutex_array& locks, bool fences)
+handover::handover(lock_array& locks, bool fences)
     : locks_(locks), fences_(fences), answers_(locks.mgr(), kAnswerBytes), key_(locks.mgr()) {}
 
 std::uint64_t handover::link() { return locks_.transport().load(locks_.my_seat(lock_, kLink)); }
@@ -37,7 +37,7 @@ bool handover::to_next_thread() {
 }
 
 void handover::ask_name() {
-  const mutex_array::word_at at = locks_.name_word(lock_, local_->drawn + 1);
+  const lock_array::word_at at = locks_.name_word(lock_, local_->drawn + 1);
   locks_.mgr().get(answers_.address() + kNameBehind, at.region, at.offset, kWord, &key_);
 }
 
@@ -93,7 +93,7 @@ void handover::fence_writes(std::optional<NodeId> except) {
 /// A fence gives up with the first node that does not answer, and has not waited for all others then. What it is to be
 /// told of would end these fences as well.
 void handover::fence_who_answers() {
-  manager& mgr = locks_.mgr();
+  networked_node& mgr = locks_.mgr();
   std::vector<operation_error> failures;
   for (NodeId node = 0; node < mgr.num_nodes(); ++node) {
     if (mgr.failed(node)) continue;
@@ -160,7 +160,7 @@ void handover::write_released() {
 
 /// The source is not in use any more: nobody gets the lock again before the put of its last release is done. That it
 /// fails is not this node's concern: who wants the lock learns of it, from the home or by losing patience.
-void handover::put_released(mutex_array::word_at at, bool more) {
+void handover::put_released(lock_array::word_at at, bool more) {
   locks_.mgr().put(locks_.my_seat(lock_, kReleased), at.region, at.offset, kWord, nullptr,
                    {.fenced = false, .more = more, .quiet = true});
 }
@@ -174,7 +174,7 @@ void handover::put_served() {
 
 void handover::take_name(std::uint64_t name) {
   name_ = name;
-  const mutex_array::word_at at = locks_.name_word(lock_, local_->drawn + 1);
+  const lock_array::word_at at = locks_.name_word(lock_, local_->drawn + 1);
   locks_.mgr().compare_swap(answers_.address() + kTakenFrom, at.region, at.offset, name, 0, &key_, {.fenced = false});
   step_ = Step::taking;
 }
@@ -182,7 +182,7 @@ void handover::take_name(std::uint64_t name) {
 /// Who waits on the seat may find `released` as well: then it looks for both, what is served and its turn.
 void handover::tell(NodeId node) {
   if (fences_) fence_writes(node);
-  const mutex_array::word_at turn = locks_.seat_word(node, lock_, kTurn);
+  const lock_array::word_at turn = locks_.seat_word(node, lock_, kTurn);
   write_released();
   put_released(turn, false);
   finish();

@@ -22,14 +22,14 @@
 
 #include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/lock_array.hpp"
 
 namespace loco {
 
 class handover {
  public:
   /// `fences`: what the thread has written is in memory before the next holder goes on. Else it must be when it starts.
-  handover(mutex_array& locks, bool fences);
+  handover(lock_array& locks, bool fences);
   /// The thread, which holds lock k, will soon let go of it: asks for what has to be known then.
   void prepare(std::uint64_t k);
   /// Lets go of lock k. The trace's calls are in the given lane.
@@ -50,18 +50,18 @@ class handover {
   void ask_name();
   void set_free();
   void write_released();
-  void put_released(mutex_array::word_at at, bool more);
+  void put_released(lock_array::word_at at, bool more);
   void put_served();
   void take_name(std::uint64_t name);
   [[nodiscard]] std::uint64_t link();
   void tell(NodeId node);
   void finish();
 
-  mutex_array& locks_;
+  lock_array& locks_;
   bool fences_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
-  mutex_array::local_lock* local_ = nullptr;  ///< stays where it is
+  lock_array::local_lock* local_ = nullptr;  ///< stays where it is
   bool asked_ = false;                        ///< for the name on the home, before it is needed
   bool wanted_here_ = false;
   std::uint64_t name_ = 0;  ///< that is being taken away

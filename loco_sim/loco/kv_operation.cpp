@@ -9,7 +9,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/kv_slot.hpp"
 #include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 
@@ -266,7 +266,7 @@ void kv_operation::begin_erase() {
 
 /// The fence's read pushes the put before it; both are of this thread's queue pair for that node.
 void kv_operation::put_and_fence(std::uint64_t first, std::uint64_t words, bool fence) {
-  manager& mgr = store_.mgr();
+  networked_node& mgr = store_.mgr();
   mgr.put(block_.address() + first * kWord, store_.remote(store_.slots_, where_.node),
           kvstore::slot_offset(where_.slot) + first * kWord, words * kWord, &ack_);
   if (fence) mgr.get(block_.address() + kLanding, mgr.fence_location(where_.node), 0, kWord, &ack_);

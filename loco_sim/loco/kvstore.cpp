@@ -8,7 +8,7 @@
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/kv_slot.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 
@@ -30,7 +30,7 @@ kvstore::kvstore(Within, Parent& parent, std::string_view name, kv_options optio
   join();
 }
 
-kvstore::kvstore(manager& mgr, std::string_view name, kv_options options) : kvstore(Within{}, mgr, name, options) {}
+kvstore::kvstore(networked_node& mgr, std::string_view name, kv_options options) : kvstore(Within{}, mgr, name, options) {}
 
 kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
     : kvstore(Within{}, parent, name, options) {}

@@ -68,7 +68,7 @@ class kvstore : public channel {
  public:
   using Entry = std::pair<std::uint64_t, std::uint64_t>;  ///< key, value
 
-  kvstore(manager& mgr, std::string_view name, kv_options options = {});
+  kvstore(networked_node& mgr, std::string_view name, kv_options options = {});
   kvstore(channel& parent, std::string_view name, kv_options options = {});
   ~kvstore() override;
 

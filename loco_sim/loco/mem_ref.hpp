@@ -15,56 +15,21 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
-#include <utility>
-#include <vector>
 
+#include "loco_sim/loco/block_pool.hpp"
 #include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/local_span.hpp"
 #include "loco_sim/loco/transport.hpp"
 
 namespace loco {
 
-class ack_key;
-class manager;
-class network_memory;
-
-/// The blocks of one thread that are free, by size; and the thread's keys, which know what is in flight on the others.
-class block_pool {
- public:
-  static constexpr std::uint64_t kSmallest = 64;
-
-  /// A block of at least `bytes` bytes; its length is the least power of two that will do.
-  Region take(network_memory& memory, std::uint64_t bytes);
-  void give_back(const Region& block);
-  void add(ack_key& key) { keys_.push_back(&key); }
-  void remove(ack_key& key);
-  /// An operation towards a node is in flight there, and its key has gone.
-  void note_unfollowed(Address address, NodeId node) { unfollowed_.emplace_back(address, node); }
-  /// All that the thread has posted towards that node is done.
-  void note_fenced(NodeId node);
-  /// Throws std::logic_error once for a block that was given back too early.
-  void require_none_too_early() {
-    if (too_early_) refuse_too_early();
-  }
-  /// Is that address in a block that has been given back? Looks at all that are free: for debug builds.
-  [[nodiscard]] bool is_free(Address address) const;
-
- private:
-  [[nodiscard]] bool in_flight(const Region& block) const;
-  [[noreturn]] void refuse_too_early();
-
-  std::map<std::uint64_t, std::vector<Region>> free_;
-  std::vector<ack_key*> keys_;
-  std::vector<std::pair<Address, NodeId>> unfollowed_;
-  bool too_early_ = false;
-};
+class local_node;
 
 class mem_ref {
  public:
-  mem_ref(manager& mgr, std::uint64_t bytes);
+  mem_ref(local_node& node, std::uint64_t bytes);
   mem_ref(mem_ref&& other) noexcept = default;
   mem_ref& operator=(mem_ref&& other) = delete;
   mem_ref(const mem_ref&) = delete;

@@ -6,7 +6,7 @@
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 #include "loco_sim/loco/var.hpp"
 
 namespace loco {

@@ -99,7 +99,7 @@ class hashed_var : private hashed_words {
   using Words = typename value_words<T>::Words;
 
  public:
-  hashed_var(manager& mgr, std::string_view name, std::optional<expect_num> expected = {})
+  hashed_var(networked_node& mgr, std::string_view name, std::optional<expect_num> expected = {})
       : hashed_words(mgr, name, Words{}.size(), expected) {}
   hashed_var(channel& parent, std::string_view name, std::optional<expect_num> expected = {})
       : hashed_words(parent, name, Words{}.size(), expected) {}
@@ -124,7 +124,7 @@ class guarded_var : private guarded_words {
   using Words = typename value_words<T>::Words;
 
  public:
-  guarded_var(manager& mgr, std::string_view name, NodeId owner, guard_options options = {})
+  guarded_var(networked_node& mgr, std::string_view name, NodeId owner, guard_options options = {})
       : guarded_words(mgr, name, owner, Words{}.size(), options) {}
   guarded_var(channel& parent, std::string_view name, NodeId owner, guard_options options = {})
       : guarded_words(parent, name, owner, Words{}.size(), options) {}

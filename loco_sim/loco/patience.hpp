@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 
 namespace loco {
 
 class patience {
  public:
   /// What is waited for is in `state` now. A node that does not answer, when the state has stayed so for `limit_ps`.
-  [[nodiscard]] std::optional<NodeId> lost_with(const manager& mgr, const channel& endpoint, std::uint64_t state,
+  [[nodiscard]] std::optional<NodeId> lost_with(const networked_node& mgr, const channel& endpoint, std::uint64_t state,
                                                 std::int64_t limit_ps) {
     if (!endpoint.any_lost()) return std::nullopt;
     const std::int64_t now = mgr.transport().now_ps();

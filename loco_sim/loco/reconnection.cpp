@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/endpoint_state.hpp"
 #include "loco_sim/loco/errors.hpp"
 
 namespace loco {
@@ -19,7 +19,7 @@ void reconnection::say(NodeId to, Step step, std::uint32_t number, std::uint32_t
                         .channel = own_->full_name(),
                         .life = number,
                         .use = static_cast<std::uint32_t>(step),
-                        .by = step == Step::told ? by : own_->life_};
+                        .by = step == Step::told ? by : own_->life()};
   if (step == Step::meet) message.offers = own_->offers();
   channels_.send(to, message);
 }

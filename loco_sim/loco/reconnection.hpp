@@ -32,7 +32,7 @@ class reconnection {
   reconnection(Transport& transport, setup& channels, completions& acks, connections& present, network_memory& memory);
 
   /// A manager begins; `own`: its own channel, which each connection finds anew.
-  void set_own(channel* own) { own_ = own; }
+  void set_own(endpoint_state* own) { own_ = own; }
 
   /// See manager::reconnect. `fence`: a location on a node that may be read.
   void reconnect(const std::function<Region(NodeId)>& fence, NodeId node, std::optional<std::int64_t> limit_ps);
@@ -74,7 +74,7 @@ class reconnection {
   completions& acks_;
   connections& present_;
   network_memory& memory_;
-  channel* own_ = nullptr;
+  endpoint_state* own_ = nullptr;
   std::optional<Region> landing_;  ///< of the operation that tries a connection
   std::map<NodeId, Peer> peers_;
 };

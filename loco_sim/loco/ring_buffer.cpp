@@ -8,7 +8,7 @@
 #include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/checksum.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 #include "loco_sim/loco/node_list.hpp"
 
 namespace loco {
@@ -86,7 +86,7 @@ ring_buffer::ring_buffer(Within, Parent& parent, std::string_view name, NodeId w
   start();
 }
 
-ring_buffer::ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options)
+ring_buffer::ring_buffer(networked_node& mgr, std::string_view name, NodeId writer, ring_options options)
     : ring_buffer(Within{}, mgr, name, writer, std::move(options)) {}
 
 ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)

@@ -57,7 +57,7 @@ class ring_buffer : public channel {
   /// call LOCO.
   using Apply = std::function<void(std::span<const std::byte>)>;
 
-  ring_buffer(manager& mgr, std::string_view name, NodeId writer, ring_options options = {});
+  ring_buffer(networked_node& mgr, std::string_view name, NodeId writer, ring_options options = {});
   ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options = {});
 
   /// The longest message, in bytes.

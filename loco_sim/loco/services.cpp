@@ -15,15 +15,13 @@ constexpr NodeId suspect_in(std::uint64_t note) { return static_cast<NodeId>(not
 constexpr std::uint32_t since_in(std::uint64_t note) { return static_cast<std::uint32_t>(note >> 32U); }
 }  // namespace
 
-manager::Services::Services(Transport& t)
-    : transport(t),
-      memory(t),
+node_services::node_services(Transport& t)
+    : node_state(t),
       channels(t, memory, present),
-      acks(t, present),
       again(t, channels, acks, present, memory),
       stop(t.make_flag()) {}
 
-void manager::Services::begin(std::uint64_t memory_chunk_bytes) {
+void node_services::begin(std::uint64_t memory_chunk_bytes) {
   memory.set_chunk_bytes(memory_chunk_bytes);
   if (++managers == 1) return;
   while (running.load(std::memory_order_acquire) != 0) transport.compute(kLookAgainPs);
@@ -32,13 +30,13 @@ void manager::Services::begin(std::uint64_t memory_chunk_bytes) {
   channels.begin();
 }
 
-void manager::Services::set_own(fence_channel* own) {
+void node_services::set_own(fence_channel* own) {
   const auto lock = channels.holding();
-  if (own != nullptr) present.set_manager(own->life());
-  again.set_own(own);
+  if (own != nullptr) present.set_manager(own->joining().life());
+  again.set_own(own == nullptr ? nullptr : &own->joining());
 }
 
-void manager::Services::end() {
+void node_services::end() {
   {
     const std::lock_guard lock(mutex);
     locations.clear();
@@ -49,7 +47,7 @@ void manager::Services::end() {
   }
 }
 
-void manager::Services::start(const std::shared_ptr<Services>& services, const char* name, void (Services::*body)()) {
+void node_services::start(const std::shared_ptr<node_services>& services, const char* name, void (node_services::*body)()) {
   ++services->running;
   services->transport.spawn(
       name,
@@ -60,7 +58,7 @@ void manager::Services::start(const std::shared_ptr<Services>& services, const c
       true);
 }
 
-void manager::Services::serve() {
+void node_services::serve() {
   std::array<Completion, 16> batch;
   while (true) {
     const std::size_t finished = transport.poll(batch);
@@ -72,7 +70,7 @@ void manager::Services::serve() {
   }
 }
 
-void manager::Services::ask_peers() {
+void node_services::ask_peers() {
   const Region landing = memory.allocate(transport.num_nodes() * kNote);
   const std::uint64_t mine = transport.my_node() * kNote;
   std::vector<Flag> asked;
@@ -102,14 +100,14 @@ void manager::Services::ask_peers() {
   }
 }
 
-void manager::Services::hear(NodeId node, Address answer) {
+void node_services::hear(NodeId node, Address answer) {
   if (transport.load(answer + kGivenUp) > present.number(node)) acks.give_up(node, true);
   const std::uint64_t note = transport.load(answer + kSuspect);
   if (note == 0 || acks.suspect() || since_in(note) < acks.latest_of(suspect_in(note))) return;
   acks.note_suspect(suspect_in(note));
 }
 
-void manager::Services::note_failures_in(const Region& notes) {
+void node_services::note_failures_in(const Region& notes) {
   acks.set_announcements({.given_up =
                               [this, notes](NodeId node) {
                                 transport.store(notes.base + node * kNote + kGivenUp, present.number(node) + 1);
@@ -126,7 +124,7 @@ void manager::Services::note_failures_in(const Region& notes) {
     if (acks.failed(node)) transport.store(notes.base + node * kNote + kGivenUp, present.number(node) + 1);
 }
 
-void manager::Services::note_connected(const Region& location) {
+void node_services::note_connected(const Region& location) {
   const std::lock_guard lock(mutex);
   const auto known = std::ranges::find(locations, location.node, &Region::node);
   if (known == locations.end())
@@ -135,7 +133,7 @@ void manager::Services::note_connected(const Region& location) {
     *known = location;
 }
 
-std::vector<Region> manager::Services::connected_peers() {
+std::vector<Region> node_services::connected_peers() {
   const std::lock_guard lock(mutex);
   return locations;
 }

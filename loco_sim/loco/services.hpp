@@ -3,17 +3,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/completions.hpp"
-#include "loco_sim/loco/connections.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/network_memory.hpp"
+#include "loco_sim/loco/local_node.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 #include "loco_sim/loco/reconnection.hpp"
 #include "loco_sim/loco/setup.hpp"
 
@@ -33,7 +31,7 @@ class fence_channel : public channel {
   using Told = std::function<void(const Region& notes)>;
 
   /// Tells of each peer's notes when that is connected, if anybody wants to know; else there are none.
-  fence_channel(manager& mgr, Told connected)
+  fence_channel(networked_node& mgr, Told connected)
       : channel(mgr, "loco", expect_num{mgr.num_nodes() - 1}),
         region_(symmetric_region("fence", sizeof(std::uint64_t))) {
     if (connected) {
@@ -43,7 +41,7 @@ class fence_channel : public channel {
     join();
   }
   ~fence_channel() override { leave(); }
-  [[nodiscard]] std::uint32_t life() const { return local(region_).life; }
+  using channel::joining;
   [[nodiscard]] Region location(NodeId node) const { return remote(region_, node); }
   /// This node's, if there are any.
   [[nodiscard]] Region notes() const { return local(notes_); }
@@ -53,8 +51,8 @@ class fence_channel : public channel {
   RegionIndex notes_ = 0;
 };
 
-struct manager::Services {
-  explicit Services(Transport& t);
+struct node_services : node_state {
+  explicit node_services(Transport& t);
 
   /// A manager begins: the service threads of the one before have ended by then.
   void begin(std::uint64_t memory_chunk_bytes);
@@ -63,7 +61,7 @@ struct manager::Services {
   /// It ends.
   void end();
   /// A service thread; this object lives as long as it runs.
-  static void start(const std::shared_ptr<Services>& services, const char* name, void (Services::*body)());
+  static void start(const std::shared_ptr<node_services>& services, const char* name, void (node_services::*body)());
 
   /// The polling thread.
   void serve();
@@ -78,18 +76,12 @@ struct manager::Services {
   void note_connected(const Region& location);
   [[nodiscard]] std::vector<Region> connected_peers();
 
-  Transport& transport;
-  connections present;
-  network_memory memory;
   setup channels;
-  completions acks;
   reconnection again;
   Flag stop;
   std::atomic<std::uint32_t> running = 0;  ///< service threads
   std::mutex mutex;
   std::vector<Region> locations;  ///< the notes of the peers that are connected
-  std::mutex threads_mutex;
-  std::map<std::uint32_t, PerThread> threads;
   std::uint32_t managers = 0;  ///< so far
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "loco_sim/loco/channel.hpp"
+#include "loco_sim/loco/endpoint_state.hpp"
 #include "loco_sim/loco/errors.hpp"
 
 namespace loco {
@@ -26,7 +26,7 @@ setup::setup(Transport& transport, network_memory& memory, const connections& pr
         send(node, {.kind = setup_message::Kind::gone, .channel = name, .life = life});
       }) {}
 
-void setup::add(channel& endpoint) {
+void setup::add(endpoint_state& endpoint) {
   if (departures_.any()) {  // what is given back by now may serve this one
     catch_up();
     const std::lock_guard lock(mutex_);
@@ -40,20 +40,15 @@ void setup::add(channel& endpoint) {
                       std::to_string(transport_.my_node()));
 }
 
-void setup::remove(const channel& endpoint) {
+void setup::remove(const endpoint_state& endpoint) {
   {
     const std::lock_guard lock(mutex_);
-    if (endpoints_.of_life(endpoint.life_) != &endpoint) return;  // it has left before
+    if (endpoints_.of_life(endpoint.life()) != &endpoint) return;  // it has left before
   }
   catch_up();
   const std::lock_guard lock(mutex_);
   endpoints_.remove(endpoint);
-  std::vector<departures::reached> peers;
-  const auto [first, end] = endpoint.peers_joined();
-  for (NodeId node = first; node < end; ++node)
-    if (endpoint.joins(node) && endpoint.peers_[endpoint.place_of(node)].life != 0)
-      peers.push_back({node, endpoint.peers_[endpoint.place_of(node)].life});
-  departures_.left(endpoint.life_, endpoint.full_name(), endpoint.offered_, std::move(peers));
+  departures_.left(endpoint.life(), endpoint.full_name(), endpoint.offered(), endpoint.reached());
   ++ended_[std::hash<std::string_view>{}(endpoint.full_name())];
 }
 
@@ -97,9 +92,9 @@ void setup::work_and_tell(Work work) {
   if (news) transport_.flag_fetch_add(changed_, 1);
 }
 
-void setup::join(channel& endpoint) {
+void setup::join(endpoint_state& endpoint) {
   work_and_tell([&] {
-    endpoint.joined_ = true;
+    endpoint.note_joined();
     const auto [first, end] = endpoint.peers_joined();
     for (NodeId peer = first; peer < end; ++peer)
       if (endpoint.joins(peer)) send_join(endpoint, peer);
@@ -108,13 +103,13 @@ void setup::join(channel& endpoint) {
   });
 }
 
-void setup::send_join(channel& endpoint, NodeId to) {
+void setup::send_join(endpoint_state& endpoint, NodeId to) {
   send(to, {.kind = setup_message::Kind::join,
             .channel = endpoint.full_name(),
-            .life = endpoint.life_,
+            .life = endpoint.life(),
             .use = use_of(endpoint.full_name()),
             .requests = endpoint.requests_to(to),
-            .terms = endpoint.terms_});
+            .terms = endpoint.terms()});
 }
 
 void setup::send(NodeId to, const setup_message& message) { transport_.send_control(to, encode(message)); }
@@ -202,75 +197,61 @@ void setup::heed_joins(NodeId from) {
   std::erase_if(early_, [](const auto& named) { return named.second.empty(); });
 }
 
-void setup::meet(channel& endpoint, NodeId from, const setup_message& again) {
+void setup::meet(endpoint_state& endpoint, NodeId from, const setup_message& again) {
   const std::lock_guard lock(mutex_);
-  channel::Peer& peer = endpoint.peer(from);
-  const bool met_before = peer.met();
-  if (peer.life != again.by) ++endpoint.offered_;
-  endpoint.accept(from, again);
-  peer.answered = true;
+  const bool met_before = endpoint.meet_again(from, again);
   if (!met_before) note_met(endpoint, from);
-  if (endpoint.callbacks_ && endpoint.callbacks_->connect) endpoint.callbacks_->connect(from);
+  static_cast<void>(endpoint.tell_connected(from));
 }
 
 void setup::handle_join(NodeId from, const setup_message& message) {
   if (ignored_.contains(from)) return;
-  channel* const found = endpoints_.named(message.channel, message.life);
-  if (found != nullptr && found->joined_)
+  endpoint_state* const found = endpoints_.named(message.channel, message.life);
+  if (found != nullptr && found->has_joined())
     consider(*found, from, message);
   else
     early_[message.channel].insert_or_assign(from, message);
 }
 
-void setup::consider(channel& endpoint, NodeId from, const setup_message& message) {
+void setup::consider(endpoint_state& endpoint, NodeId from, const setup_message& message) {
   const std::string problem = endpoint.mismatch(from, message);
-  const bool has_joined = endpoint.joins(from) && endpoint.peer(from).connected;
-  if (has_joined || present_.outdated(endpoint.life_, from) ||
+  if (endpoint.answered_by(from) || present_.outdated(endpoint.life(), from) ||
       (!problem.empty() && message.use > use_of(message.channel)))
     early_[message.channel].insert_or_assign(from, message);
   else
     answer(endpoint, from, message, problem);
 }
 
-void setup::answer(channel& endpoint, NodeId from, const setup_message& message, const std::string& problem) {
+void setup::answer(endpoint_state& endpoint, NodeId from, const setup_message& message, const std::string& problem) {
   if (!problem.empty()) {
     send(from,
          {.kind = setup_message::Kind::refuse, .channel = message.channel, .life = message.life, .reason = problem});
     return;
   }
-  if (!message.requests.empty()) ++endpoint.offered_;
+  if (!message.requests.empty()) endpoint.note_offered();
   send(from, {.kind = setup_message::Kind::connect,
               .channel = message.channel,
               .life = message.life,
-              .by = endpoint.life_,
+              .by = endpoint.life(),
               .offers = endpoint.offers(message.requests)});
-  if (endpoint.joins(from) && !std::exchange(endpoint.peer(from).answered, true)) note_met(endpoint, from);
+  if (endpoint.note_answered(from)) note_met(endpoint, from);
 }
 
-void setup::note_met(channel& endpoint, NodeId peer) {
-  if (endpoint.peer(peer).met()) {
-    ++endpoint.met_;
-    if (endpoint.callbacks_ && endpoint.callbacks_->join) {
-      endpoint.callbacks_->join(peer);
-      news_ = true;
-    }
-  }
-  if (endpoint.connected()) news_ = true;
+void setup::note_met(endpoint_state& endpoint, NodeId peer) {
+  const bool called_back = endpoint.note_met(peer);
+  if (called_back || endpoint.connected()) news_ = true;
 }
 
-channel* setup::answered(const setup_message& message) const { return endpoints_.of_life(message.life); }
+endpoint_state* setup::answered(const setup_message& message) const { return endpoints_.of_life(message.life); }
 
 void setup::handle_connect(NodeId from, const setup_message& message) {
-  channel* const endpoint = answered(message);
+  endpoint_state* const endpoint = answered(message);
   if (endpoint == nullptr) {
     if (!message.offers.empty()) departures_.told_too_late(message.life, message.channel, {from, message.by});
     return;
   }
   endpoint->accept(from, message);
-  if (endpoint->callbacks_ && endpoint->callbacks_->connect) {
-    endpoint->callbacks_->connect(from);
-    news_ = true;
-  }
+  if (endpoint->tell_connected(from)) news_ = true;
   note_met(*endpoint, from);
 }
 
@@ -279,11 +260,11 @@ void setup::handle_refuse(const setup_message& message) {
 }
 
 void setup::handle_gone(const setup_message& message) {
-  channel* const endpoint = answered(message);
+  endpoint_state* const endpoint = answered(message);
   if (endpoint == nullptr)
     departures_.peer_gone(message.life);
-  else if (endpoint->offered_ != 0)
-    --endpoint->offered_;
+  else
+    endpoint->note_peer_gone();
 }
 
 template <typename Ready>
@@ -307,13 +288,13 @@ bool setup::wait(Ready ready, std::function<std::string()> what, std::optional<F
 }
 
 template <typename Ready>
-bool setup::wait_for_joins(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop) {
+bool setup::wait_for_joins(Ready ready, const std::function<const endpoint_state*()>& missing, std::optional<Flag> stop) {
   const auto ready_or_failed = [&] {
     if (!failure_.empty()) throw setup_error(failure_);
     return ready();
   };
   const auto what = [&missing] {
-    const channel* endpoint = missing();
+    const endpoint_state* endpoint = missing();
     return endpoint == nullptr ? "it has seen that all have joined" : endpoint->missing();
   };
   return wait(ready_or_failed, what, stop, {});
@@ -329,24 +310,24 @@ void setup::wait_for_ready() {
   wait_for_joins([this] { return endpoints_.all_ready(); }, [this] { return endpoints_.unready(); }, {});
 }
 
-bool setup::ready(const channel& endpoint) const {
+bool setup::ready(const endpoint_state& endpoint) const {
   const std::lock_guard lock(mutex_);
   return endpoints_.unready_part(endpoint) == nullptr;
 }
 
-bool setup::wait_for_part(const channel& endpoint, std::optional<Flag> stop) {
+bool setup::wait_for_part(const endpoint_state& endpoint, std::optional<Flag> stop) {
   std::uint32_t life = 0;  // of the one that was not ready when it looked last
   const auto ready = [&] {
-    const channel* const missing = endpoints_.unready_from(endpoint, life);
-    if (missing != nullptr) life = missing->life_;
+    const endpoint_state* const missing = endpoints_.unready_from(endpoint, life);
+    if (missing != nullptr) life = missing->life();
     return missing == nullptr;
   };
   return wait_for_joins(
       ready, [&] { return endpoints_.unready_part(endpoint); }, stop);
 }
 
-void setup::wait_for_ready(const channel& endpoint) { static_cast<void>(wait_for_part(endpoint, {})); }
+void setup::wait_for_ready(const endpoint_state& endpoint) { static_cast<void>(wait_for_part(endpoint, {})); }
 
-bool setup::wait_for_ready(const channel& endpoint, Flag stop) { return wait_for_part(endpoint, stop); }
+bool setup::wait_for_ready(const endpoint_state& endpoint, Flag stop) { return wait_for_part(endpoint, stop); }
 
 }  // namespace loco

@@ -48,7 +48,7 @@
 
 namespace loco {
 
-class channel;
+class endpoint_state;
 
 /// How often one looks again for what others do: about as long as what is under way takes.
 inline constexpr std::int64_t kLookAgainPs = 1'000'000;
@@ -58,15 +58,15 @@ class setup {
   setup(Transport& transport, network_memory& memory, const connections& present);
 
   /// Throws setup_error when this node already has an endpoint of that name, or the name is malformed.
-  void add(channel& endpoint);
-  void remove(const channel& endpoint);
+  void add(endpoint_state& endpoint);
+  void remove(const endpoint_state& endpoint);
   /// An endpoint that has been removed is gone: see departures::destroyed.
   void destroyed(std::uint32_t life, std::vector<departures::piece> memory, std::vector<departures::use> uses);
   /// The calling thread's operations towards these nodes are done. The endpoints that are gone and whose operations are
   /// done since this was asked last.
   [[nodiscard]] std::vector<std::uint32_t> note_fenced(std::span<const NodeId> nodes);
   /// Sends the join messages of an endpoint to the peers that it is joined with.
-  void join(channel& endpoint);
+  void join(endpoint_state& endpoint);
 
   /// Takes one message from a peer, if one has come, and acts on it; errors are kept for wait_for_ready().
   bool handle_next();
@@ -74,10 +74,10 @@ class setup {
   /// Until every endpoint of this node is connected as it expects. Throws setup_error on a mismatch.
   void wait_for_ready();
   /// The same for one endpoint and its sub-channels.
-  void wait_for_ready(const channel& endpoint);
+  void wait_for_ready(const endpoint_state& endpoint);
   /// The same, or until `stop` is not 0: then false.
-  [[nodiscard]] bool wait_for_ready(const channel& endpoint, Flag stop);
-  [[nodiscard]] bool ready(const channel& endpoint) const;
+  [[nodiscard]] bool wait_for_ready(const endpoint_state& endpoint, Flag stop);
+  [[nodiscard]] bool ready(const endpoint_state& endpoint) const;
   /// Endpoints of this node: those that live, those that others have and this one does not, and those that are gone and
   /// whose memory is still needed.
   [[nodiscard]] std::size_t endpoints() const;
@@ -97,7 +97,7 @@ class setup {
   /// And so were those that have come until now.
   void heed_joins(NodeId from);
   /// A peer's endpoint, perhaps another one than before, has these regions and knows those of this node's endpoint.
-  void meet(channel& endpoint, NodeId from, const setup_message& again);
+  void meet(endpoint_state& endpoint, NodeId from, const setup_message& again);
   /// Until `ready`, asked under the lock after each message, says yes; or, false, until that time of the clock.
   [[nodiscard]] bool wait_for(const std::function<bool()>& ready, const std::string& what,
                               std::optional<std::int64_t> until_ps);
@@ -111,24 +111,24 @@ class setup {
   void catch_up();
   void handle_join(NodeId from, const setup_message& message);
   /// Answers a join, or keeps it for the endpoint's next life.
-  void consider(channel& endpoint, NodeId from, const setup_message& join);
+  void consider(endpoint_state& endpoint, NodeId from, const setup_message& join);
   [[nodiscard]] std::uint32_t use_of(std::string_view name) const;
-  void answer(channel& endpoint, NodeId from, const setup_message& join, const std::string& problem);
+  void answer(endpoint_state& endpoint, NodeId from, const setup_message& join, const std::string& problem);
   void handle_connect(NodeId from, const setup_message& message);
   void handle_refuse(const setup_message& message);
   void handle_gone(const setup_message& message);
   /// The endpoint that an answer is for; null when its life is over.
-  [[nodiscard]] channel* answered(const setup_message& message) const;
+  [[nodiscard]] endpoint_state* answered(const setup_message& message) const;
   /// One of the two messages that a peer's joining takes has come: have both?
-  void note_met(channel& endpoint, NodeId peer);
+  void note_met(endpoint_state& endpoint, NodeId peer);
   /// Keeps an error for wait_for_ready(), and tells the others of it.
   void fail(const std::string& channel, const std::string& reason);
   void keep(const std::string& reason);
   /// Under the lock; then lets waiting threads look again when there is news.
   template <typename Work>
   void work_and_tell(Work work);
-  void send_join(channel& endpoint, NodeId to);
-  [[nodiscard]] bool wait_for_part(const channel& endpoint, std::optional<Flag> stop);
+  void send_join(endpoint_state& endpoint, NodeId to);
+  [[nodiscard]] bool wait_for_part(const endpoint_state& endpoint, std::optional<Flag> stop);
   /// Until `ready`, asked under the lock after each message, says yes. False when the wait has ended because of `stop`
   /// or at that time of the clock. `what`: what is waited for, for who asks why nothing goes on.
   template <typename Ready>
@@ -136,7 +136,7 @@ class setup {
             std::optional<std::int64_t> until_ps);
   /// The same for endpoints: throws setup_error once joining has failed.
   template <typename Ready>
-  bool wait_for_joins(Ready ready, const std::function<const channel*()>& missing, std::optional<Flag> stop);
+  bool wait_for_joins(Ready ready, const std::function<const endpoint_state*()>& missing, std::optional<Flag> stop);
 
   Transport& transport_;
   Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch

@@ -5,7 +5,7 @@
 
 #include "loco_sim/loco/bounds.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 #include "loco_sim/loco/patience.hpp"
 
 namespace loco {

@@ -95,7 +95,7 @@ class shared_queue : private queue_of_words {
   using Words = typename value_words<T>::Words;
 
  public:
-  shared_queue(manager& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0,
+  shared_queue(networked_node& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0,
                std::optional<expect_num> expected = {})
       : queue_of_words(mgr, name, home, capacity, Words{}.size(), expected) {}
   shared_queue(channel& parent, std::string_view name, std::uint64_t capacity, NodeId home = 0,

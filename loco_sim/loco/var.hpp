@@ -39,8 +39,8 @@ class var : public shared_bytes {
  public:
   static constexpr bool kAtomic = value_words<T>::kAtomic;
 
-  var(manager& mgr, std::string_view name) : shared_bytes(mgr, name, kWords * 8) {}
-  var(manager& mgr, std::string_view name, expect_num expected) : shared_bytes(mgr, name, kWords * 8, expected) {}
+  var(networked_node& mgr, std::string_view name) : shared_bytes(mgr, name, kWords * 8) {}
+  var(networked_node& mgr, std::string_view name, expect_num expected) : shared_bytes(mgr, name, kWords * 8, expected) {}
   var(channel& parent, std::string_view name, expect_num expected) : shared_bytes(parent, name, kWords * 8, expected) {}
 
   /// The local copy.
@@ -125,7 +125,7 @@ class owned_var : private shared_bytes, public owned_part<T> {
   using Part = owned_part<T>;
 
  public:
-  owned_var(manager& mgr, std::string_view name, NodeId owner)
+  owned_var(networked_node& mgr, std::string_view name, NodeId owner)
       : shared_bytes(mgr, name, kBytes, owners_text(std::span(&owner, 1))),
         Part(static_cast<shared_region&>(*this), std::string(name), 0, owner) {
     require_node(owner, "the owner");

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/networked_node.hpp"
 #include "loco_sim/loco/var.hpp"
 
 namespace loco {
@@ -81,7 +81,7 @@ class var_array : private shared_bytes, public owned_parts<T> {
         Parts(static_cast<shared_region&>(*this), full_name(), owners) {
     require_nodes(owners);
   }
-  var_array(manager& mgr, std::string_view name, std::span<const NodeId> owners)
+  var_array(networked_node& mgr, std::string_view name, std::span<const NodeId> owners)
       : shared_bytes(mgr, name, Parts::bytes_of(owners.size()), owners_text(owners)),
         Parts(static_cast<shared_region&>(*this), full_name(), owners) {
     require_nodes(owners);
