@@ -17,8 +17,8 @@
 #include <string>
 #include <sys/resource.h>
 
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/transport/cluster.hpp"
 

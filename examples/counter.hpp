@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
 
 class counter : public loco::channel {
  public:

@@ -5,7 +5,7 @@
 #include <exception>
 #include <fmt/core.h>
 
-#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"

@@ -14,9 +14,9 @@
 #include <string>
 #include <string_view>
 
-#include "loco_sim/loco/atomic_var.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
 
 struct election_options {
   /// False: look whether the vote is free, then take it. For experiments: two may lead in one term.

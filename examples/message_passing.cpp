@@ -4,8 +4,8 @@
 #include <exception>
 #include <fmt/core.h>
 
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/var.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"

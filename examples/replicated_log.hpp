@@ -17,11 +17,11 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 
 struct log_options {
   /// False: what is written counts wherever it has been sent. For experiments: a leader that is none any more commits.

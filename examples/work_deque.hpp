@@ -11,10 +11,10 @@
 #include <optional>
 #include <string_view>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 
 struct deque_options {
   /// False: pop() does not wait until others see that it has lowered the bottom. For experiments: a task is done twice.

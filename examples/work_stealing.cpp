@@ -4,9 +4,9 @@
 #include <fmt/core.h>
 
 #include "examples/work_deque.hpp"
-#include "loco_sim/loco/atomic_var.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "pybind/program_objects.hpp"
 
 namespace loco::python {

@@ -6,13 +6,13 @@
 #include <span>
 #include <stdexcept>
 
-#include "loco_sim/loco/atomic_var.hpp"
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/loco/shared_queue.hpp"
-#include "loco_sim/loco/var.hpp"
-#include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/objects/shared_queue.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/objects/var_array.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 
 namespace loco::python {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 
 namespace loco::python {
 

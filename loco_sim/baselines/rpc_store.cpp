@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
-#include "loco_sim/loco/call_scope.hpp"
-#include "loco_sim/loco/city_hash.hpp"
+#include "loco_sim/loco/operations/call_scope.hpp"
+#include "loco_sim/loco/store/city_hash.hpp"
 
 namespace loco::baselines {
 

@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "loco_sim/baselines/message_port.hpp"
-#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 
 namespace loco::baselines {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "loco_sim/loco/checksum.hpp"
+#include "loco_sim/loco/memory/checksum.hpp"
 
 namespace loco::baselines {
 

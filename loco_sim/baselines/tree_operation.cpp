@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
 
 namespace loco::baselines {
 

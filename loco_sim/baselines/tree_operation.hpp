@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "loco_sim/baselines/tree_store.hpp"
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/patience.hpp"
+#include "loco_sim/loco/membership/patience.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 
 namespace loco::baselines {
 

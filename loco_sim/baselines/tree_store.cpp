@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "loco_sim/loco/call_scope.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/operations/call_scope.hpp"
 
 namespace loco::baselines {
 

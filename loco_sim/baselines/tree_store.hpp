@@ -37,8 +37,8 @@
 #include <vector>
 
 #include "loco_sim/baselines/tree_node.hpp"
-#include "loco_sim/loco/channel.hpp"
-#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 
 namespace loco::baselines {
 

@@ -14,13 +14,13 @@
 #include <string>
 #include <string_view>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/call_scope.hpp"
-#include "loco_sim/loco/channel.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/patience.hpp"
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/membership/patience.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/call_scope.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 
 namespace loco::baselines {
 

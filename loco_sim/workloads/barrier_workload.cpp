@@ -3,7 +3,7 @@
 #include <string>
 
 #include "loco_sim/baselines/message_collectives.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
 #include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/thread_team.hpp"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "loco_sim/baselines/message_collectives.hpp"
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/workloads/power_controller.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/power_controller.hpp"
 
 namespace loco::workloads {
 

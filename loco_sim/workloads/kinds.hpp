@@ -4,8 +4,8 @@
 #include <array>
 
 #include "loco_sim/baselines/message_rank.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
 #include "loco_sim/workloads/workload.hpp"
 
 namespace loco::workloads {

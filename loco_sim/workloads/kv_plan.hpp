@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "loco_sim/workloads/zipfian.hpp"
 #include "sim/rng.hpp"

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "loco_sim/baselines/window_locks.hpp"
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 #include "loco_sim/workloads/thread_team.hpp"

@@ -2,8 +2,8 @@
 // try to read it. Readers refuse torn values and never return one.
 #include <array>
 
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mixed_size.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/mixed_size.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 

@@ -3,9 +3,9 @@
 // out; the checkers find the same from the trace alone.
 #include <array>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "loco_sim/loco/shared_bytes.hpp"
-#include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/loco/objects/shared_bytes.hpp"
+#include "loco_sim/loco/objects/var_array.hpp"
 
 namespace loco::workloads {
 

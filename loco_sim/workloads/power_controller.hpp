@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/var_array.hpp"
 
 namespace loco {
 

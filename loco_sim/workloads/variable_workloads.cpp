@@ -1,10 +1,10 @@
 // Shared variables: message passing, and the mix of the quick start.
 #include <span>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/payload.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "loco_sim/loco/barrier.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "tests/examples/many_runs.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 

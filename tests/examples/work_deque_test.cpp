@@ -4,8 +4,8 @@
 #include <atomic>
 #include <vector>
 
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
 #include "tests/examples/many_runs.hpp"
 
 using namespace loco::test;  // NOLINT: a test

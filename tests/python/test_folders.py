@@ -41,3 +41,56 @@ def test_no_include_points_up() -> None:
 def test_an_upward_include_is_found() -> None:
     assert forbidden("trace", '#include "model/check.hpp"\n#include "text/shown.hpp"\n') == ["model/check.hpp"]
     assert forbidden("loco_sim/loco", '#include "trace/call_info.hpp"\n#include "trace/trace.hpp"\n') == ["trace/trace.hpp"]
+
+
+# ---- the wings of LOCO (loco_sim/loco/README.md) ------------------------------------------------------------------
+
+LOCO = "loco_sim/loco"
+WINGS = ["memory", "operations", "membership", "objects", "locks", "store"]  # each may know those before it
+
+
+def above(wing: str, text: str) -> list[str]:
+    """What a file of a wing includes of wings that are built on it."""
+    later = WINGS[WINGS.index(wing) + 1 :]
+    targets = re.findall(rf'^#include "{LOCO}/([^"]+)"', text, re.MULTILINE)
+    return [target for target in targets if target.split("/")[0] in later]
+
+
+def includes_of(file: Path) -> set[str]:
+    targets = re.findall(rf'^#include "({LOCO}/[^"]+)"', file.read_text(), re.MULTILINE)
+    return {target.rsplit(".", 1)[0] for target in targets}
+
+
+def units() -> dict[str, set[str]]:
+    """A header with its source as one unit, and the units that it includes."""
+    result: dict[str, set[str]] = {}
+    for file in sorted((ROOT / LOCO).rglob("*.[ch]pp")):
+        unit = str(file.relative_to(ROOT).with_suffix(""))
+        result.setdefault(unit, set()).update(includes_of(file) - {unit})
+    return result
+
+
+def on_a_circle(arrows: dict[str, set[str]]) -> set[str]:
+    """What is left when units that include nothing are taken away, again and again: circles, and what leads to them."""
+    left = {unit: set(targets) for unit, targets in arrows.items()}
+    while free := {unit for unit, targets in left.items() if not targets & left.keys()}:
+        left = {unit: targets for unit, targets in left.items() if unit not in free}
+    return set(left)
+
+
+def test_no_wing_knows_one_above_it() -> None:
+    found = {
+        str(file.relative_to(ROOT)): up
+        for wing in WINGS
+        for file in sorted((ROOT / LOCO / wing).rglob("*.[ch]pp"))
+        if (up := above(wing, file.read_text()))
+    }
+    assert not found
+    assert above("memory", f'#include "{LOCO}/operations/fence.hpp"\n') == ["operations/fence.hpp"]
+
+
+def test_loco_has_no_circle() -> None:
+    arrows = units()
+    assert len(arrows) > 40
+    assert not on_a_circle(arrows)
+    assert on_a_circle({"a": {"b"}, "b": {"a"}, "c": {"a"}}) >= {"a", "b"}

@@ -1,5 +1,5 @@
 // CityHash64 of 8 bytes against known answers.
-#include "loco_sim/loco/city_hash.hpp"
+#include "loco_sim/loco/store/city_hash.hpp"
 
 #include "tests/catch.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "loco_sim/baselines/tree_operation.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"

@@ -1,9 +1,9 @@
 // Words of ordinary memory on every node that any node puts to and gets from: the data that locks and barriers protect.
 #pragma once
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "tests/loco_sim/engines/engine_transport.hpp"
 
 namespace loco::test {

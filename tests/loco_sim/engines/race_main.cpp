@@ -9,10 +9,10 @@
 #include <map>
 #include <string>
 
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
 #include "tests/loco_sim/engines/plain.hpp"
 
 namespace {

@@ -7,18 +7,18 @@
 #include <limits>
 #include <vector>
 
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mixed_size.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/loco/shared_bytes.hpp"
-#include "loco_sim/loco/shared_queue.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/mixed_size.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/objects/shared_bytes.hpp"
+#include "loco_sim/loco/objects/shared_queue.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
 using loco::manager;

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/network_memory.hpp"
-#include "loco_sim/loco/setup_message.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/membership/setup_message.hpp"
+#include "loco_sim/loco/memory/network_memory.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/loco/thread_transport.hpp"
 

@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
 #include "tests/loco_sim/loco/both.hpp"

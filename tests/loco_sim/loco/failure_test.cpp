@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/run/run.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 
@@ -360,16 +360,27 @@ check: []
 }
 
 TEST_CASE("a workload that needs a host which stops ends with an error that names it") {
-  for (const std::string workload :
-       {"{kind: quickstart}", "{kind: barrier}", "{kind: lock}", "{kind: transactions}", "{kind: message_passing}",
-        "{kind: broadcast, over: variables, outstanding: 4}", "{kind: broadcast, over: ring_buffer, outstanding: 4}",
-        "{kind: kvstore, threads_per_node: 2}", "{kind: dcdc}", "{kind: kvstore, store: rpc}",
-        "{kind: kvstore, store: tree, threads_per_node: 2}", "{kind: kvstore, store: tree, index_cache: false}",
-        "{kind: kvstore, mix: churn}", "{kind: kvstore, store: tcp}",
-        "{kind: broadcast, over: tree}", "{kind: transactions, locks: 1, algorithm: mpi_window, threads_per_node: 2}",
-        "{kind: lock, algorithm: mpi_window}", "{kind: barrier, algorithm: dissemination}",
-        "{kind: barrier, algorithm: recursive_doubling}", "{kind: barrier, algorithm: linear}",
-        "{kind: barrier, algorithm: tree, inline: false}"}) {
+  for (const std::string workload : {"{kind: quickstart}",
+                                     "{kind: barrier}",
+                                     "{kind: lock}",
+                                     "{kind: transactions}",
+                                     "{kind: message_passing}",
+                                     "{kind: broadcast, over: variables, outstanding: 4}",
+                                     "{kind: broadcast, over: ring_buffer, outstanding: 4}",
+                                     "{kind: kvstore, threads_per_node: 2}",
+                                     "{kind: dcdc}",
+                                     "{kind: kvstore, store: rpc}",
+                                     "{kind: kvstore, store: tree, threads_per_node: 2}",
+                                     "{kind: kvstore, store: tree, index_cache: false}",
+                                     "{kind: kvstore, mix: churn}",
+                                     "{kind: kvstore, store: tcp}",
+                                     "{kind: broadcast, over: tree}",
+                                     "{kind: transactions, locks: 1, algorithm: mpi_window, threads_per_node: 2}",
+                                     "{kind: lock, algorithm: mpi_window}",
+                                     "{kind: barrier, algorithm: dissemination}",
+                                     "{kind: barrier, algorithm: recursive_doubling}",
+                                     "{kind: barrier, algorithm: linear}",
+                                     "{kind: barrier, algorithm: tree, inline: false}"}) {
     const std::string text =
         "hardware: {base: cx5-roce-25g, nic: {ack_timeout: 20us, retry_count: 2}}\n"
         "topology: {kind: star, nodes: 4}\n"

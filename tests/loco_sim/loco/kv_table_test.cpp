@@ -1,5 +1,5 @@
 // The table of a key-value store's index against std::unordered_map.
-#include "loco_sim/loco/kv_table.hpp"
+#include "loco_sim/loco/store/kv_table.hpp"
 
 #include <unordered_map>
 #include <vector>

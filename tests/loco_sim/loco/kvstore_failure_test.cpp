@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 
 using namespace loco::test;           // NOLINT: a test

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 
 using namespace loco::test;           // NOLINT: a test

@@ -2,12 +2,12 @@
 // next one, each with a program that sees it when it has not.
 #include <atomic>
 
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/shared_bytes.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/shared_bytes.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 #include "tests/loco_sim/transport/stages.hpp"

@@ -1,14 +1,14 @@
 // The key-value store (LOCO paper, Section 6.2 and App. I): what its calls do, and that they are linearisable under any
 // schedule.
-#include "loco_sim/loco/kvstore.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 
 #include <array>
 #include <atomic>
 #include <optional>
 #include <stdexcept>
 
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "sim/rng.hpp"
 #include "tests/loco_sim/loco/both.hpp"

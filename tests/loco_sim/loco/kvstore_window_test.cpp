@@ -1,7 +1,7 @@
 // Windows of the key-value store: many operations of one thread under way, which share locks and slots.
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
 using namespace loco::test;  // NOLINT: a test

@@ -11,14 +11,14 @@
 #include <tuple>
 #include <vector>
 
-#include "loco_sim/loco/atomic_var.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/loco/shared_queue.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/objects/shared_queue.hpp"
+#include "loco_sim/loco/objects/var.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 #include "tests/loco_sim/loco/failing.hpp"

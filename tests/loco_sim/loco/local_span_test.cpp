@@ -1,14 +1,14 @@
 // Words of a node's own memory as an array: by a pointer where the transport has one, by the transport's loads and
 // stores where it has none, with the same results.
-#include "loco_sim/loco/local_span.hpp"
+#include "loco_sim/loco/memory/local_span.hpp"
 
 #include <array>
 #include <set>
 #include <sstream>
 #include <vector>
 
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/shared_bytes.hpp"
+#include "loco_sim/loco/objects/shared_bytes.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 #include "tests/loco_sim/loco/span_programs.hpp"
 #include "trace/file.hpp"

@@ -1,13 +1,13 @@
 // Mixed-size variables (LOCO paper, Apps. D and H.6.1): wide values are torn on their way, and never returned torn.
-#include "loco_sim/loco/mixed_size.hpp"
+#include "loco_sim/loco/objects/mixed_size.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 

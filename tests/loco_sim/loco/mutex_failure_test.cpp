@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <string>
 
-#include "loco_sim/loco/acquisition.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/handover.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/acquisition.hpp"
+#include "loco_sim/loco/locks/handover.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/var.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 

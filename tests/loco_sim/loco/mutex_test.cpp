@@ -1,6 +1,6 @@
 // Mutexes (LOCO paper, Section 6.2): one holder at a time, first come first served, and who comes next sees what the
 // last one wrote.
-#include "loco_sim/loco/mutex.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
 
 #include <array>
 #include <atomic>
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/atomic_var.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 #include "tests/loco_sim/transport/stages.hpp"

@@ -7,22 +7,22 @@
 #include <optional>
 #include <string>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/completions.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/var.hpp"
-#include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/objects/var_array.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/completions.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
 using loco::test::contains_text;
-using loco::test::ThreadCluster;
 using loco::test::require;
+using loco::test::ThreadCluster;
 
 namespace {}  // namespace
 

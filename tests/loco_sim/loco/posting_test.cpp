@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/ack_key.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 #include "tests/loco_sim/transport/small_cluster.hpp"
 

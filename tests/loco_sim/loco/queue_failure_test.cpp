@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/shared_queue.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/shared_queue.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 
 using namespace loco::test;           // NOLINT: a test

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "tests/loco_sim/loco/failing.hpp"
 
 using namespace loco::test;           // NOLINT: a test

@@ -1,15 +1,15 @@
 // The ring buffer (LOCO paper, Section 5): first in, first out, every reader gets every message once, whatever the
 // sizes and wherever the ring's end falls.
-#include "loco_sim/loco/ring_buffer.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
 
 #include <array>
 #include <cstring>
 #include <deque>
 #include <string>
 
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 

@@ -1,21 +1,21 @@
 // atomic_var and what stands on it, the shared queue; temporary buffers and fences.
-#include "loco_sim/loco/shared_queue.hpp"
+#include "loco_sim/loco/objects/shared_queue.hpp"
 
 #include <array>
 #include <map>
 #include <mutex>
 #include <vector>
 
-#include "loco_sim/loco/atomic_var.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mixed_size.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/mixed_size.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "loco_sim/workloads/power_controller.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "tests/loco_sim/loco/both.hpp"

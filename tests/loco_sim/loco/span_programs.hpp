@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "examples/counter.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/local_span.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/shared_bytes.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/memory/local_span.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/shared_bytes.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 
 namespace loco::test {
 

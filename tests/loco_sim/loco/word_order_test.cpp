@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/atomic_var.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/kvstore.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mem_ref.hpp"
-#include "loco_sim/loco/mixed_size.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/ring_buffer.hpp"
-#include "loco_sim/loco/shared_queue.hpp"
-#include "loco_sim/loco/var.hpp"
-#include "loco_sim/loco/var_array.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/atomic_var.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/mixed_size.hpp"
+#include "loco_sim/loco/objects/ring_buffer.hpp"
+#include "loco_sim/loco/objects/shared_queue.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/objects/var_array.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
+#include "loco_sim/loco/store/kvstore.hpp"
 #include "tests/loco_sim/loco/both.hpp"
 
 using namespace loco::test;  // NOLINT: a test

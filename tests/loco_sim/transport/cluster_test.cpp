@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/fence.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "model/check.hpp"
 #include "tests/catch.hpp"

@@ -1,8 +1,8 @@
 // Latencies of single operations and of barriers as sums of their stages (stages.hpp, docs/barrier-latency.md).
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"

@@ -3,12 +3,12 @@
 #include <array>
 #include <string>
 
-#include "loco_sim/loco/ack_key.hpp"
-#include "loco_sim/loco/barrier.hpp"
 #include "loco_sim/loco/errors.hpp"
-#include "loco_sim/loco/manager.hpp"
-#include "loco_sim/loco/mutex.hpp"
-#include "loco_sim/loco/var.hpp"
+#include "loco_sim/loco/locks/mutex.hpp"
+#include "loco_sim/loco/membership/manager.hpp"
+#include "loco_sim/loco/objects/barrier.hpp"
+#include "loco_sim/loco/objects/var.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
 #include "tests/catch.hpp"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "loco_sim/loco/call_scope.hpp"
+#include "loco_sim/loco/operations/call_scope.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/attendance.hpp"
 #include "loco_sim/workloads/kv_plan.hpp"

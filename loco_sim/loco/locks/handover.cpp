@@ -1,0 +1,201 @@
+#include "loco_sim/loco/locks/handover.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/locks/lock_words.hpp"
+#include "loco_sim/loco/operations/fence.hpp"
+#include "loco_sim/loco/operations/networked_node.hpp"
+
+namespace loco {
+
+using namespace lock_words;
+
+namespace {
+// Where answers land.
+constexpr std::uint64_t kNameBehind = 0, kTakenFrom = kWord, kAnswerBytes = 2 * kWord;
+}  // namespace
+
+handover::handover(lock_array& locks, bool fences)
+    : locks_(locks), fences_(fences), answers_(locks.here(), kAnswerBytes), key_(locks.here()) {}
+
+std::uint64_t handover::link() { return locks_.transport().load(locks_.my_seat(lock_, kLink)); }
+
+void handover::prepare(std::uint64_t k) {
+  lock_ = k;
+  local_ = &locks_.mine(k);
+  if (!local_->contended || asked_ || to_next_thread() || follows(link(), local_->drawn)) return;
+  ask_name();
+  asked_ = true;
+}
+
+/// Is there a next thread on this node, and may it have the lock?
+bool handover::to_next_thread() {
+  wanted_here_ = locks_.transport().flag_load(local_->next) > local_->turn + 1;
+  return wanted_here_ && local_->hand_overs < locks_.options_.hand_overs_max;
+}
+
+void handover::ask_name() {
+  const lock_array::word_at at = locks_.name_word(lock_, local_->drawn + 1);
+  locks_.here().get(answers_.address() + kNameBehind, at.region, at.offset, kWord, &key_);
+}
+
+void handover::start(std::uint64_t k, std::uint32_t lane) {
+  lock_ = k;
+  lane_ = lane;
+  local_ = &locks_.mine(k);
+  locks_.require_held(k, *local_);
+  locks_.transport().begin_call(
+      {.library = "lock", .method = "release", .object = locks_.full_name(), .argument = k, .lane = lane});
+  local_->holder.store(0, std::memory_order_relaxed);
+  const bool may_hand_over = to_next_thread();
+  if (fences_ && !may_hand_over) prepare(k);
+  if (fences_) fence_writes(may_hand_over ? std::nullopt : likely_told());
+  // Once a node does not answer, others take a lock for lost whose tickets do not go on.
+  local_->handed_over = may_hand_over && !locks_.any_lost();
+  if (local_->handed_over)
+    hand_to_next_thread();
+  else
+    pass_on();
+}
+
+bool handover::poll() {
+  while (step_ != Step::none) {
+    try {
+      if (!key_.poll()) return false;
+      after_answer();
+    } catch (const operation_error& error) {  // who waits for the lock, if anybody does, will ask the home
+      key_.forget();
+      const Step failed = step_;
+      if (failed != Step::late_answer) locks_.here().tell_later(error);
+      step_ = Step::none;
+      asked_ = false;
+      if (failed == Step::next_name)
+        set_free();
+      else if (failed != Step::late_answer)
+        finish();
+    }
+  }
+  return true;
+}
+
+/// What was written to the nodes that answer is there behind it, even if others do not answer.
+void handover::fence_writes(std::optional<NodeId> except) {
+  try {
+    write_fence(locks_.here(), except);
+  } catch (const operation_error& error) {
+    fence_who_answers();
+    locks_.here().tell_later(error);
+  }
+}
+
+/// A fence gives up with the first node that does not answer, and has not waited for all others then. What it is to be
+/// told of would end these fences as well.
+void handover::fence_who_answers() {
+  networked_node& mgr = locks_.here();
+  std::vector<operation_error> failures;
+  for (NodeId node = 0; node < mgr.num_nodes(); ++node) {
+    if (mgr.failed(node)) continue;
+    if (node == mgr.my_node()) mgr.used_loopback() = true;
+    try {
+      global_fence(mgr, node);
+    } catch (const operation_error& error) {
+      failures.push_back(error);
+    }
+  }
+  for (const operation_error& error : failures) mgr.tell_later(error);
+}
+
+/// The node that what was written is on its way to before the lock is, on the same queue pair, if there is one. The
+/// others are fenced while the home is asked for a name.
+std::optional<NodeId> handover::likely_told() {
+  const bool two_paths = locks_.options_.device_memory && locks_.options_.fence_home;
+  if (!local_->contended) return two_paths ? std::nullopt : std::optional(locks_.home(lock_));
+  const std::uint64_t name = link();
+  return follows(name, local_->drawn) ? std::optional(node_of(name)) : std::nullopt;
+}
+
+void handover::hand_to_next_thread() {
+  ++local_->hand_overs;
+  locks_.transport().memory_fence();  // the next thread will not look into this one's store buffer
+  finish();
+}
+
+void handover::pass_on() {
+  local_->hand_overs = 0;
+  if (!local_->contended) return set_free();
+  if (const std::uint64_t name = link(); follows(name, local_->drawn)) return tell(node_of(name));
+  if (!asked_) ask_name();
+  asked_ = false;
+  step_ = Step::next_name;
+}
+
+void handover::after_answer() {
+  const std::uint64_t name = answers_.load(kNameBehind);
+  switch (step_) {
+    case Step::next_name:
+      return follows(name, local_->drawn) ? tell(node_of(name)) : set_free();
+    case Step::name_behind:
+      return follows(name, local_->drawn) ? take_name(name) : finish();
+    case Step::taking:
+      return answers_.load(kTakenFrom) == name_ ? tell(node_of(name_)) : finish();
+    default:
+      asked_ = false;
+      step_ = Step::none;
+  }
+}
+
+/// Who says its name on the seat and does not find that, is found here.
+void handover::set_free() {
+  write_released();
+  locks_.transport().memory_fence();
+  if (const std::uint64_t name = link(); follows(name, local_->drawn)) return tell(node_of(name));
+  put_served();
+}
+
+void handover::write_released() {
+  locks_.transport().store(locks_.my_seat(lock_, kReleased), local_->drawn + share_of(locks_.my_node()));
+}
+
+/// The source is not in use any more: nobody gets the lock again before the put of its last release is done. That it
+/// fails is not this node's concern: who wants the lock learns of it, from the home or by losing patience.
+void handover::put_released(lock_array::word_at at, bool more) {
+  locks_.here().put(locks_.my_seat(lock_, kReleased), at.region, at.offset, kWord, nullptr,
+                    {.fenced = false, .more = more, .quiet = true});
+}
+
+void handover::put_served() {
+  put_released(locks_.home_word(lock_, kServing), local_->contended);
+  if (!local_->contended) return finish();
+  ask_name();
+  step_ = Step::name_behind;
+}
+
+void handover::take_name(std::uint64_t name) {
+  name_ = name;
+  const lock_array::word_at at = locks_.name_word(lock_, local_->drawn + 1);
+  locks_.here().compare_swap(answers_.address() + kTakenFrom, at.region, at.offset, name, 0, &key_, {.fenced = false});
+  step_ = Step::taking;
+}
+
+/// Who waits on the seat may find `released` as well: then it looks for both, what is served and its turn.
+void handover::tell(NodeId node) {
+  if (fences_) fence_writes(node);
+  const lock_array::word_at turn = locks_.seat_word(node, lock_, kTurn);
+  write_released();
+  put_released(turn, false);
+  finish();
+}
+
+void handover::finish() {
+  Transport& transport = locks_.transport();
+  if (wanted_here_)
+    transport.flag_fetch_add(local_->serving, 1);
+  else
+    transport.flag_add_early(local_->serving, 1);  // nobody waits for it
+  transport.end_call(0, lane_);
+  step_ = asked_ ? Step::late_answer : Step::none;
+}
+
+}  // namespace loco

@@ -1,0 +1,99 @@
+#include "loco_sim/loco/locks/mutex.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "loco_sim/loco/errors.hpp"
+#include "loco_sim/loco/locks/acquisition.hpp"
+#include "loco_sim/loco/locks/handover.hpp"
+#include "loco_sim/loco/locks/lock_words.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
+#include "loco_sim/loco/operations/networked_node.hpp"
+
+namespace loco {
+
+using namespace lock_words;
+
+mutex_array::mutex_array(within where, std::string_view name, std::uint64_t count, mutex_options options)
+    : mutex_array(where, name, std::nullopt, count, options) {}
+
+void mutex_array::lock(std::uint64_t k) {
+  if (held(mine(k)))  // it would wait for itself
+    throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is held already by " + caller());
+  acquisition attempt(*this, acquisition::Rests::yes);
+  attempt.start(k, 0);
+  while (!attempt.poll()) transport().pause();
+}
+
+bool mutex_array::try_lock(std::uint64_t k) {
+  local_lock& local = mine(k);
+  Transport& t = transport();
+  // The node's other threads first: only where nobody waits or has it is the own ticket served at once.
+  const std::uint64_t turn = t.flag_load(local.serving);
+  if (!t.flag_compare_exchange(local.next, turn, turn + 1)) return false;
+  t.begin_call({"lock", "acquire", full_name(), 0, k});
+  try {
+    local.turn = turn;
+    if (!draw_if_free(k, local)) {
+      give_up(local);
+      t.abandon_call(0);
+      return false;
+    }
+  } catch (const std::exception&) {
+    give_up(local);
+    t.abandon_call(0);
+    throw;
+  }
+  local.holder.store(t.my_thread() + 1, std::memory_order_relaxed);
+  t.end_call(0, 0);
+  return true;
+}
+
+/// Draws the ticket that is served, if nobody has. That nobody had drawn it until now says that it is served still.
+bool mutex_array::draw_if_free(std::uint64_t k, local_lock& local) {
+  mem_ref answers(here(), kServingAndNext + kWord);
+  ack_key key(here());
+  const word_at served = home_word(k, kServing), next = home_word(k, kNext);
+  here().get(answers.address(), served.region, served.offset, kServingAndNext, &key);
+  key.wait();
+  const std::uint64_t drawn = answers.load(0);
+  if (answers.load(kWord) != drawn) return false;
+  here().compare_swap(answers.address() + kServingAndNext, next.region, next.offset, drawn, drawn + share_of(my_node()),
+                      &key, {.fenced = false});
+  key.wait();
+  if (answers.load(kServingAndNext) != drawn) return false;
+  local.drawn = drawn;
+  local.contended = false;
+  return true;
+}
+
+bool mutex_array::try_lock_for(std::uint64_t k, std::int64_t ps) {
+  Transport& t = transport();
+  constexpr std::int64_t kShare = 8;
+  const std::int64_t begin = t.now_ps();
+  while (!try_lock(k)) {
+    const std::int64_t waited = t.now_ps() - begin;
+    if (waited >= ps) return false;
+    t.compute(std::min(std::max<std::int64_t>(1, waited / kShare), ps - waited));
+  }
+  return true;
+}
+
+void mutex_array::unlock(std::uint64_t k) {
+  require_held(k, mine(k));  // whoever does not hold it makes no call
+  handover passing(*this, options().fence);
+  passing.start(k, 0);
+  while (!passing.poll()) transport().pause();
+}
+
+void mutex_array::unlock_in_guard(std::uint64_t k) {
+  try {
+    unlock(k);
+  } catch (const std::exception&) {  // from the destructor of a guard: the exception that ends its scope says more
+    if (std::uncaught_exceptions() == 0) throw;
+  } catch (...) {  // a transport that is being torn down refuses, here and in the next call; a guard may not throw
+  }
+}
+
+}  // namespace loco

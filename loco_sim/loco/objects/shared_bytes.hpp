@@ -1,0 +1,26 @@
+// The part of a shared variable that does not depend on its type: a channel of one shared region of `size` bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "loco_sim/loco/membership/channel.hpp"
+#include "loco_sim/loco/objects/shared_region.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
+
+namespace loco {
+
+class shared_bytes : public channel, public shared_region {
+ public:
+  /// `terms`: what all nodes must say alike about it, such as who owns it (channel::set_terms).
+  shared_bytes(networked_node& mgr, std::string_view name, std::uint64_t size, std::string terms = {});
+  shared_bytes(networked_node& mgr, std::string_view name, std::uint64_t size, expect_num expected,
+               std::string terms = {});
+  shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected, std::string terms = {});
+
+ private:
+  void start(std::string terms);
+};
+
+}  // namespace loco
