@@ -2,13 +2,10 @@
 #include "examples/counter.hpp"
 
 #include <array>
-#include <exception>
 #include <fmt/core.h>
 
+#include "examples/any_transport.hpp"
 #include "loco_sim/loco/objects/barrier.hpp"
-#include "loco_sim/scenario/hardware.hpp"
-#include "loco_sim/transport/cluster.hpp"
-#include "model/check.hpp"
 
 void program(loco::Transport& node) {
   loco::manager mgr(node);
@@ -21,20 +18,8 @@ void program(loco::Transport& node) {
   fmt::print("node {} counts {}\n", mgr.my_node(), visitors.value());
 }
 
-int main() try {
-  loco::ClusterConfig config;
-  config.profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
-  config.nodes = 4;
-  config.record = true;
-
-  loco::SimulatedCluster cluster(config);
-  cluster.spawn_everywhere(program);
-  cluster.run();
-
+int main(int argc, char** argv) {
   using loco::trace::Library;
   const std::array libraries = {Library::rdmawait, Library::sv, Library::bal};
-  fmt::print("{}\n", loco::model::check(cluster.take_trace(), libraries).to_text());
-} catch (const std::exception& error) {
-  fmt::print(stderr, "{}\n", error.what());
-  return 1;
+  return examples::main(argc, argv, {.nodes = 4, .libraries = libraries, .program = program});
 }

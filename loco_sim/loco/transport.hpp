@@ -126,6 +126,9 @@ class LocalMemory {
 
   /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
   virtual Region allocate(std::uint64_t size) = 0;
+  /// How much at once, where less would do for now. By itself the paper's chunk, a huge page; less where it all has to
+  /// be there from the start.
+  [[nodiscard]] virtual std::uint64_t registered_at_once() const { return std::uint64_t{1} << 30U; }
   /// The same in the NIC's memory, for NICs alone: a CPU's access is an ownership_error. Where there is none: in the
   /// host's.
   virtual Region allocate_on_device(std::uint64_t size) { return allocate(size); }

@@ -73,7 +73,7 @@ Region network_memory::allocate(std::uint64_t size) {
 Region network_memory::allocate_fresh(std::uint64_t rounded, std::uint64_t unit) {
   std::uint64_t start = round_up(used_, unit);
   if (start + rounded > chunk_.size) {
-    chunk_ = transport_.allocate(std::max(chunk_bytes_, rounded));
+    chunk_ = transport_.allocate(std::max(std::min(chunk_bytes_, transport_.registered_at_once()), rounded));
     ++registrations_;
     start = 0;
   }

@@ -1,0 +1,107 @@
+#include "loco_sim/libfabric/fabric.hpp"
+
+#include "loco_sim/loco/errors.hpp"
+
+namespace loco::libfabric {
+
+namespace {
+
+constexpr std::uint64_t kCaps = FI_RMA | FI_ATOMIC;
+
+Info ask(const std::string& provider, const std::string& address, std::uint64_t op_flags) {
+  const Info hints(fi_allocinfo());
+  if (!hints) throw std::bad_alloc();
+  hints->caps = kCaps;
+  hints->mode = FI_CONTEXT;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->tx_attr->op_flags = op_flags;
+  hints->domain_attr->threading = FI_THREAD_SAFE;
+  hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_ALLOCATED | FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  if (!provider.empty()) hints->fabric_attr->prov_name = ::strdup(provider.c_str());
+  fi_info* found = nullptr;
+  // FI_SOURCE: the address is this node's, so that a node on loopback is there
+  if (fi_getinfo(FI_VERSION(1, 15), address.c_str(), nullptr, FI_SOURCE, hints.get(), &found) != 0) return nullptr;
+  return Info(found);
+}
+
+}  // namespace
+
+std::runtime_error failed(const std::string& call, std::int64_t error) {
+  return std::runtime_error(call + ": " + fi_strerror(static_cast<int>(error < 0 ? -error : error)));
+}
+
+Fabric::Fabric(const std::string& provider, const std::string& address) : info_(ask(provider, address, 0)) {
+  if (!info_)
+    throw setup_error("no provider of libfabric" + (provider.empty() ? "" : " called '" + provider + "'") +
+                      " has reliable datagram endpoints with FI_RMA and FI_ATOMIC at " + address +
+                      " (fi_info -l lists providers)");
+  can_deliver_ = ask(provider, address, FI_DELIVERY_COMPLETE) != nullptr;
+  fid_fabric* fabric = nullptr;
+  if (const int error = fi_fabric(info_->fabric_attr, &fabric, nullptr); error != 0) throw failed("fi_fabric", error);
+  fabric_.reset(fabric);
+  fid_domain* domain = nullptr;
+  if (const int error = fi_domain(fabric_.get(), info_.get(), &domain, nullptr); error != 0)
+    throw failed("fi_domain", error);
+  domain_.reset(domain);
+  fi_av_attr av_attributes{};
+  fid_av* av = nullptr;
+  if (const int error = fi_av_open(domain_.get(), &av_attributes, &av, nullptr); error != 0)
+    throw failed("fi_av_open", error);
+  av_.reset(av);
+  fi_cq_attr cq_attributes{};
+  cq_attributes.format = FI_CQ_FORMAT_CONTEXT;
+  cq_attributes.wait_obj = FI_WAIT_NONE;
+  cq_attributes.size = 1U << 14U;
+  fid_cq* cq = nullptr;
+  if (const int error = fi_cq_open(domain_.get(), &cq_attributes, &cq, nullptr); error != 0)
+    throw failed("fi_cq_open", error);
+  cq_.reset(cq);
+  const Owned<fid_ep> tried = create_endpoint();
+  std::size_t at_once = 0;
+  has_atomics_ = fi_fetch_atomicvalid(tried.get(), FI_UINT64, FI_SUM, &at_once) == 0 &&
+                 fi_compare_atomicvalid(tried.get(), FI_UINT64, FI_CSWAP, &at_once) == 0;
+}
+
+Promises Fabric::promises() const {
+  return {.flags = info_->tx_attr->msg_order & info_->rx_attr->msg_order,
+          .read_after_write = info_->ep_attr->max_order_raw_size,
+          .write_after_write = info_->ep_attr->max_order_waw_size};
+}
+
+Owned<fid_ep> Fabric::create_endpoint() const {
+  fid_ep* made = nullptr;
+  if (const int error = fi_endpoint(domain_.get(), info_.get(), &made, nullptr); error != 0)
+    throw failed("fi_endpoint", error);
+  Owned<fid_ep> endpoint(made);
+  if (const int error = fi_ep_bind(made, &av_->fid, 0); error != 0) throw failed("fi_ep_bind", error);
+  if (const int error = fi_ep_bind(made, &cq_->fid, FI_TRANSMIT | FI_RECV); error != 0)
+    throw failed("fi_ep_bind", error);
+  if (const int error = fi_enable(made); error != 0) throw failed("fi_enable", error);
+  return endpoint;
+}
+
+std::vector<char> Fabric::name_of(fid_ep& endpoint) {
+  std::vector<char> name(256);
+  std::size_t bytes = name.size();
+  if (const int error = fi_getname(&endpoint.fid, name.data(), &bytes); error != 0) throw failed("fi_getname", error);
+  name.resize(bytes);
+  return name;
+}
+
+fi_addr_t Fabric::insert(const std::vector<char>& name) const {
+  fi_addr_t address = FI_ADDR_UNSPEC;
+  if (fi_av_insert(av_.get(), name.data(), 1, &address, 0, nullptr) != 1)
+    throw std::runtime_error("fi_av_insert: the provider does not take a peer's address");
+  return address;
+}
+
+Owned<fid_mr> Fabric::register_memory(void* memory, std::uint64_t size, std::uint64_t key) const {
+  fid_mr* made = nullptr;
+  const int error = fi_mr_reg(domain_.get(), memory, size, FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+                              key, 0, &made, nullptr);
+  if (error != 0) throw failed("fi_mr_reg of " + std::to_string(size) + " bytes", error);
+  return Owned<fid_mr>(made);
+}
+
+}  // namespace loco::libfabric

@@ -1,0 +1,64 @@
+// A provider of libfabric, opened: reliable datagram endpoints with remote memory access and atomics (fi_rma(3),
+// fi_atomic(3)), an address vector and one completion queue for all endpoints of the node.
+//
+// Errors: setup_error where the provider is not there or lacks what LOCO needs; std::runtime_error with the name of the
+// call and libfabric's reason for everything else.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_rma.h>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "loco_sim/libfabric/orders.hpp"
+
+namespace loco::libfabric {
+
+template <typename T>
+struct Close {
+  void operator()(T* object) const { fi_close(&object->fid); }
+};
+template <typename T>
+using Owned = std::unique_ptr<T, Close<T>>;
+struct FreeInfo {
+  void operator()(fi_info* info) const { fi_freeinfo(info); }
+};
+using Info = std::unique_ptr<fi_info, FreeInfo>;
+
+[[nodiscard]] std::runtime_error failed(const std::string& call, std::int64_t error);
+
+class Fabric {
+ public:
+  /// `address`: of this node, as the host list has it; the endpoints are there.
+  Fabric(const std::string& provider, const std::string& address);
+
+  [[nodiscard]] std::string provider() const { return info_->fabric_attr->prov_name; }
+  [[nodiscard]] Promises promises() const;
+  /// Can a completion say that a put is in memory?
+  [[nodiscard]] bool can_deliver() const { return can_deliver_; }
+  [[nodiscard]] bool has_atomics() const { return has_atomics_; }
+  [[nodiscard]] bool addresses_are_virtual() const { return (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0; }
+  [[nodiscard]] Owned<fid_ep> create_endpoint() const;
+  [[nodiscard]] static std::vector<char> name_of(fid_ep& endpoint);
+  [[nodiscard]] fi_addr_t insert(const std::vector<char>& name) const;
+  [[nodiscard]] Owned<fid_mr> register_memory(void* memory, std::uint64_t size, std::uint64_t key) const;
+  [[nodiscard]] fid_cq& cq() const { return *cq_; }
+
+ private:
+  Info info_;
+  Owned<fid_fabric> fabric_;
+  Owned<fid_domain> domain_;
+  Owned<fid_av> av_;
+  Owned<fid_cq> cq_;
+  bool can_deliver_ = false;
+  bool has_atomics_ = false;
+};
+
+}  // namespace loco::libfabric

@@ -1,0 +1,331 @@
+#include "loco_sim/libfabric/fabric_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <rdma/fi_errno.h>
+#include <sched.h>
+#include <stdexcept>
+
+#include "loco_sim/loco/errors.hpp"
+
+namespace loco::libfabric {
+
+namespace {
+
+/// What transports say to each other: where their first endpoint is; a registration.
+enum class Wire : char { name, region };
+
+struct RegionMessage {
+  std::uint64_t number = 0;  ///< of the registration on its node, from 1
+  std::uint64_t key = 0;
+  Address base = 0;
+};
+
+Status status_of(int error) {
+  switch (error) {
+    case FI_EACCES:
+    case FI_EPERM:
+    case FI_ENOKEY:
+    case FI_EINVAL:
+      return Status::rem_access_err;
+    case FI_ECANCELED:
+      return Status::wr_flush_err;
+    case FI_ETOOSMALL:
+    case FI_EMSGSIZE:
+      return Status::loc_len_err;
+    default:
+      return Status::retry_exc_err;  // of a software provider: it does not reach the other side any more
+  }
+}
+
+std::string address_of(const process::Options& options) { return options.hosts[options.node].name; }
+
+}  // namespace
+
+FabricTransport::FabricTransport(process::Options options, const std::string& provider)
+    : ProcessTransport(options, "libfabric " + provider),
+      fabric_(provider, address_of(options)),
+      orders_(fabric_.promises()),
+      operations_([this](std::size_t count) {
+        const Region piece = allocate(count * sizeof(Record));
+        return reinterpret_cast<Record*>(piece.base);  // NOLINT(performance-no-int-to-ptr): an address is a pointer
+      }),
+      remotes_(num_nodes()),
+      names_(num_nodes()),
+      addresses_(num_nodes(), FI_ADDR_UNSPEC),
+      changes_(num_nodes()) {
+  start();
+  try {
+    meet_the_others();
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+FabricTransport::~FabricTransport() { stop(); }
+
+void FabricTransport::meet_the_others() {
+  names_[my_node()] = Fabric::name_of(*mine().endpoint);
+  const std::string name(names_[my_node()].data(), names_[my_node()].size());
+  for (NodeId n = 0; n < num_nodes(); ++n)
+    if (n != my_node()) mesh().send(n, process::Kind::wire, static_cast<char>(Wire::name) + name);
+  mesh().meet();
+  for (NodeId n = 0; n < num_nodes(); ++n) {
+    if (names_[n].empty()) throw setup_error(node_name(n) + " ended before it said where its endpoint is");
+    addresses_[n] = fabric_.insert(names_[n]);
+  }
+  mesh().meet();
+}
+
+FabricTransport::PerThread& FabricTransport::mine() {
+  std::unique_ptr<PerThread>& place = per_thread_[my_thread()];
+  if (!place) {
+    place = std::make_unique<PerThread>();
+    place->endpoint = fabric_.create_endpoint();
+    place->fence_next.resize(num_nodes());
+    for (NodeId n = 0; n < num_nodes(); ++n) place->under_way.push_back(std::make_unique<UnderWay>());
+  }
+  return *place;
+}
+
+FabricTransport::Registered FabricTransport::register_memory(void* memory, std::uint64_t size) {
+  const std::lock_guard lock(regions_mutex_);
+  const std::uint64_t number = regions_.size() + 1;
+  Owned<fid_mr> region = fabric_.register_memory(memory, size, number);
+  const RegionMessage message{.number = number,
+                              .key = fi_mr_key(region.get()),
+                              .base = fabric_.addresses_are_virtual() ? 0 : reinterpret_cast<Address>(memory)};
+  std::string body(1 + sizeof(message), static_cast<char>(Wire::region));
+  std::memcpy(body.data() + 1, &message, sizeof(message));
+  on_wire(my_node(), body);
+  for (NodeId n = 0; n < num_nodes(); ++n)
+    if (n != my_node()) mesh().send(n, process::Kind::wire, body);
+  const Registered keys{.remote_key = static_cast<std::uint32_t>(number), .handle = fi_mr_desc(region.get())};
+  regions_.push_back(std::move(region));
+  return keys;
+}
+
+void FabricTransport::on_wire(NodeId from, const std::string& body) {
+  if (body.empty()) return;
+  if (static_cast<Wire>(body[0]) == Wire::name) {
+    names_[from].assign(body.begin() + 1, body.end());  // read behind a meeting
+    return;
+  }
+  RegionMessage message;
+  if (body.size() != 1 + sizeof(message)) return;
+  std::memcpy(&message, body.data() + 1, sizeof(message));
+  const std::unique_lock lock(remotes_mutex_);
+  std::vector<Remote>& known = remotes_[from];
+  if (known.size() <= message.number) known.resize(message.number + 1);
+  known[message.number] = {message.key, message.base};
+}
+
+std::string FabricTransport::lacks(Capability what) const {
+  const std::string who = "provider " + fabric_.provider();
+  if (what == Capability::atomics)
+    return fabric_.has_atomics() ? "" : who + " has no fetch-and-add and compare-and-swap of 64 bits";
+  if ((what == Capability::ordered_puts || what == Capability::reads_push_puts) && orders_.waits_for_puts() &&
+      !fabric_.can_deliver())
+    return who + " does not order " + orders_.missing() + " (msg_order), and cannot say when a put is in memory " +
+           "(FI_DELIVERY_COMPLETE)";
+  return Transport::lacks(what);
+}
+
+// --- posting ---------------------------------------------------------------------------------------------------------
+
+FabricTransport::Target FabricTransport::target(const Region& remote, std::uint64_t offset) const {
+  const std::shared_lock lock(remotes_mutex_);
+  const std::vector<Remote>& known = remotes_[remote.node];
+  if (remote.rkey >= known.size()) throw std::logic_error("a region that its node has not told of");
+  const Remote& registration = known[remote.rkey];
+  return {addresses_[remote.node], remote.base + offset - registration.base, registration.key};
+}
+
+void FabricTransport::wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size) {
+  UnderWay& earlier = *thread.under_way[node];
+  const bool fenced = thread.fence_next[node];
+  thread.fence_next[node] = false;
+  const Access next = access_of(operation);
+  const auto in_the_way = [&] {
+    if (earlier.gets != 0 && (fenced || orders_.must_wait(Access::get, 0, next, size))) return true;
+    if (earlier.atomics != 0 && (fenced || orders_.must_wait(Access::atomic, kWord, next, size))) return true;
+    return earlier.puts != 0 && orders_.must_wait(Access::put, earlier.largest_put, next, size);
+  };
+  while (in_the_way()) {
+    check_closing();
+    if (!progress()) ::sched_yield();
+  }
+  if (operation == Operation::put)
+    earlier.largest_put = earlier.puts == 0 ? size : std::max<std::uint64_t>(earlier.largest_put, size);
+}
+
+template <typename Give>
+void FabricTransport::post(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                           OperationTag tag, Give give) {
+  check_closing();
+  acts();
+  PerThread& thread = mine();
+  const NodeId node = remote.node;
+  UnderWay& under_way = *thread.under_way[node];
+  const auto gone = [&] { return mesh().lost(node) || remote.connection < changes_[node].ended; };
+  const auto failed_at_once = [&] {
+    return Completion{tag.token, mesh().lost(node) ? Status::retry_exc_err : Status::wr_flush_err, node, operation,
+                      remote.connection};
+  };
+  wait_for_order(thread, node, operation, size);
+  while (under_way.all() >= options().send_queue_entries) {
+    check_closing();
+    if (!progress()) ::sched_yield();
+  }
+  if (gone()) return tell(failed_at_once());
+  const Target to = target(remote, offset);
+  Record& record = operations_.begin();
+  record.token = tag.token;
+  record.under_way = &under_way;
+  record.peer = node;
+  record.connection = remote.connection;
+  record.operation = operation;
+  record.told = tag.tell == Tell::always;
+  under_way.of(operation).fetch_add(1);
+  std::int64_t error = give(*thread.endpoint, to, record);
+  while (error == -FI_EAGAIN && !gone()) {
+    if (!progress()) ::sched_yield();
+    error = give(*thread.endpoint, to, record);
+  }
+  if (error == 0) return;
+  finish(record, error == -FI_EAGAIN ? failed_at_once().status : status_of(static_cast<int>(-error)));
+}
+
+void FabricTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                          OperationTag tag) {
+  post(Operation::put, remote, offset, size, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
+    const iovec source{reinterpret_cast<void*>(local), size};  // NOLINT(performance-no-int-to-ptr)
+    const fi_rma_iov target{to.address, size, to.key};
+    void* descriptor = registered(local).handle;
+    const fi_msg_rma message{.msg_iov = &source,
+                             .desc = &descriptor,
+                             .iov_count = 1,
+                             .addr = to.node,
+                             .rma_iov = &target,
+                             .rma_iov_count = 1,
+                             .context = &record.context,
+                             .data = 0};
+    return fi_writemsg(&endpoint, &message,
+                       FI_COMPLETION | (orders_.waits_for_puts() ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE));
+  });
+}
+
+void FabricTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                          OperationTag tag) {
+  post(Operation::get, remote, offset, size, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
+    return fi_read(&endpoint, reinterpret_cast<void*>(local), size,  // NOLINT(performance-no-int-to-ptr)
+                   registered(local).handle, to.node, to.address, to.key, &record.context);
+  });
+}
+
+void FabricTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                                OperationTag tag) {
+  post(Operation::fetch_add, remote, offset, kWord, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
+    record.operand = add;
+    return fi_fetch_atomic(&endpoint, &record.operand, 1, registered(reinterpret_cast<Address>(&record)).handle,
+                           reinterpret_cast<void*>(local),  // NOLINT(performance-no-int-to-ptr)
+                           registered(local).handle, to.node, to.address, to.key, FI_UINT64, FI_SUM, &record.context);
+  });
+}
+
+void FabricTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                                   std::uint64_t desired, OperationTag tag) {
+  post(Operation::compare_swap, remote, offset, kWord, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
+    record.operand = desired;
+    record.compare = expected;
+    void* const descriptor = registered(reinterpret_cast<Address>(&record)).handle;
+    return fi_compare_atomic(&endpoint, &record.operand, 1, descriptor, &record.compare, descriptor,
+                             reinterpret_cast<void*>(local),  // NOLINT(performance-no-int-to-ptr)
+                             registered(local).handle, to.node, to.address, to.key, FI_UINT64, FI_CSWAP,
+                             &record.context);
+  });
+}
+
+void FabricTransport::remote_fence(NodeId node) { mine().fence_next.at(node) = true; }
+
+// --- completions -----------------------------------------------------------------------------------------------------
+
+void FabricTransport::tell(const Completion& completion) {
+  {
+    const std::lock_guard lock(finished_mutex_);
+    finished_.push_back(completion);
+    finished_size_.fetch_add(1);
+  }
+  ring();
+}
+
+void FabricTransport::finish(Record& record, Status status) {
+  const Completion completion{record.token, status, record.peer, record.operation, record.connection};
+  UnderWay& under_way = *record.under_way;
+  const bool told = record.told;
+  if (!operations_.end(record)) return;  // it has been told as failed
+  under_way.answered_last =
+      status == Status::success && (completion.operation != Operation::put || orders_.waits_for_puts());
+  under_way.of(completion.operation).fetch_sub(1);
+  if (told || status != Status::success) tell(completion);
+}
+
+bool FabricTransport::progress() {
+  const std::unique_lock lock(progress_mutex_, std::try_to_lock);
+  if (!lock) return false;
+  std::array<fi_cq_entry, 16> found;
+  const ssize_t count = fi_cq_read(&fabric_.cq(), found.data(), found.size());
+  if (count == -FI_EAVAIL) {
+    fi_cq_err_entry failed{};
+    if (fi_cq_readerr(&fabric_.cq(), &failed, 0) != 1) return false;
+    if (failed.op_context != nullptr) finish(*static_cast<Record*>(failed.op_context), status_of(failed.err));
+    return true;
+  }
+  for (ssize_t i = 0; i < count; ++i)
+    finish(*static_cast<Record*>(found[static_cast<std::size_t>(i)].op_context), Status::success);
+  return count > 0;
+}
+
+void FabricTransport::idle() {
+  if (!progress()) ::sched_yield();
+}
+
+std::size_t FabricTransport::poll(std::span<Completion> out) {
+  check_closing();
+  polls();
+  const bool news = progress();
+  if (finished_size_.load() == 0) {
+    if (!news) ::sched_yield();
+    return 0;
+  }
+  const std::lock_guard lock(finished_mutex_);
+  std::size_t taken = 0;
+  for (; taken < out.size() && !finished_.empty(); ++taken) {
+    out[taken] = finished_.front();
+    finished_.pop_front();
+    finished_size_.fetch_sub(1);
+  }
+  return taken;
+}
+
+bool FabricTransport::settled(std::uint32_t thread, NodeId node) {
+  if (!thread_ended(thread)) return false;
+  const PerThread* const one = per_thread_[thread].get();
+  return one == nullptr || (one->under_way[node]->all() == 0 && one->under_way[node]->answered_last);
+}
+
+void FabricTransport::on_lost(NodeId node) {
+  for (const Completion& failed : operations_.give_up(node, Status::retry_exc_err)) tell(failed);
+}
+
+// --- connections: libfabric has none; what has ended is told so here -------------------------------------------------
+
+void FabricTransport::disconnect(NodeId node) { changes_[node].ended = changes_[node].present + 1; }
+bool FabricTransport::disconnected(NodeId node) { return !operations_.any(node); }
+void FabricTransport::connect(NodeId node, std::uint32_t number) {
+  changes_[node].present = number;
+  changes_[node].ended = number;
+}
+
+}  // namespace loco::libfabric

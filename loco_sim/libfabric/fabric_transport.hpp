@@ -1,0 +1,105 @@
+// One node's Transport over libfabric: reliable datagram endpoints, one for each thread, FI_RMA and FI_ATOMIC.
+//
+// A thread's operations go out on its own endpoint to the peer's first one, so that what the provider promises about
+// the order of one endpoint's operations is about the thread's. What LOCO asks for beyond that, the transport waits for
+// before it posts (orders.hpp), with completions that say that a put is in memory (FI_DELIVERY_COMPLETE); where a
+// provider has neither, lacks() says so, and LOCO refuses.
+// Progress is manual in most providers: whoever waits makes it, also for what others do to this node's memory.
+// Keys of 64 bits and addresses from the start of a registration stay here: each side tells the other of its
+// registrations when they are made, and a Region's key is their number.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "loco_sim/libfabric/fabric.hpp"
+#include "loco_sim/libfabric/operations.hpp"
+#include "loco_sim/libfabric/orders.hpp"
+#include "loco_sim/process/process_transport.hpp"
+
+namespace loco::libfabric {
+
+class FabricTransport final : public process::ProcessTransport {
+ public:
+  /// Throws setup_error, std::runtime_error. `provider`: such as "tcp;ofi_rxm"; empty: the first that serves.
+  FabricTransport(process::Options options, const std::string& provider);
+  ~FabricTransport() override;
+
+  [[nodiscard]] std::string lacks(Capability what) const override;
+  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
+  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
+  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                 OperationTag tag) override;
+  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                    std::uint64_t desired, OperationTag tag) override;
+  void remote_fence(NodeId node) override;
+  [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
+  std::size_t poll(std::span<Completion> out) override;
+
+  void disconnect(NodeId node) override;
+  [[nodiscard]] bool disconnected(NodeId node) override;
+  void connect(NodeId node, std::uint32_t number) override;
+
+ private:
+  struct PerThread {
+    Owned<fid_ep> endpoint;
+    std::vector<std::unique_ptr<UnderWay>> under_way;  ///< by node
+    std::vector<bool> fence_next;
+  };
+  /// A registration of a peer, as the provider wants it.
+  struct Remote {
+    std::uint64_t key = 0;
+    Address base = 0;
+  };
+  struct Changes {
+    std::atomic<std::uint32_t> present = 0, ended = 0;  ///< numbers of connections, see Connections
+  };
+  /// Where an operation goes.
+  struct Target {
+    fi_addr_t node = FI_ADDR_UNSPEC;
+    std::uint64_t address = 0;
+    std::uint64_t key = 0;
+  };
+
+  Registered register_memory(void* memory, std::uint64_t size) override;
+  void idle() override;
+  void on_wire(NodeId from, const std::string& body) override;
+  void on_lost(NodeId node) override;
+
+  void meet_the_others();
+  PerThread& mine();
+  /// Waits for what has to be done first, then calls `give` with a record until the provider takes it.
+  template <typename Give>
+  void post(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
+            Give give);
+  void wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size);
+  [[nodiscard]] Target target(const Region& remote, std::uint64_t offset) const;
+  /// Takes what the provider has finished; false when there was nothing, or somebody else is at it.
+  bool progress();
+  void finish(Record& record, Status status);
+  void tell(const Completion& completion);
+
+  Fabric fabric_;
+  Orders orders_;
+  Operations operations_;
+  std::mutex regions_mutex_;
+  std::deque<Owned<fid_mr>> regions_;
+  std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
+  std::mutex progress_mutex_;
+  std::mutex finished_mutex_;
+  std::deque<Completion> finished_;
+  std::atomic<std::size_t> finished_size_ = 0;
+  mutable std::shared_mutex remotes_mutex_;
+  std::vector<std::vector<Remote>> remotes_;  ///< by node and key
+  std::vector<std::vector<char>> names_;      ///< of the peers' first endpoints
+  std::vector<fi_addr_t> addresses_;
+  std::vector<Changes> changes_;
+};
+
+}  // namespace loco::libfabric

@@ -1,0 +1,291 @@
+#include "loco_sim/libibverbs/verbs_transport.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include "loco_sim/loco/errors.hpp"
+
+namespace loco::libibverbs {
+
+namespace {
+
+constexpr int kCompletionEntries = 1 << 16;
+
+/// What transports say to each other.
+enum class Wire : std::uint8_t { end, first_word };
+
+Status status_of(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_SUCCESS:
+      return Status::success;
+    case IBV_WC_LOC_LEN_ERR:
+      return Status::loc_len_err;
+    case IBV_WC_LOC_PROT_ERR:
+      return Status::loc_prot_err;
+    case IBV_WC_WR_FLUSH_ERR:
+      return Status::wr_flush_err;
+    case IBV_WC_REM_INV_REQ_ERR:
+      return Status::rem_inv_req_err;
+    case IBV_WC_REM_ACCESS_ERR:
+      return Status::rem_access_err;
+    case IBV_WC_RETRY_EXC_ERR:
+      return Status::retry_exc_err;
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return Status::rnr_retry_exc_err;
+    default:
+      return Status::rem_op_err;
+  }
+}
+
+template <typename T>
+std::string bytes_of(Wire kind, const T& value) {
+  std::string body(1 + sizeof(value), static_cast<char>(kind));
+  std::memcpy(body.data() + 1, &value, sizeof(value));
+  return body;
+}
+
+}  // namespace
+
+VerbsTransport::VerbsTransport(process::Options options, const DeviceOptions& device)
+    : ProcessTransport(std::move(options), "verbs"),
+      device_(device),
+      cq_(device_.create_cq(kCompletionEntries)),
+      ends_(device_, *cq_, my_node(), num_nodes(), this->options().send_queue_entries,
+            [this](NodeId to, const std::string& body) {
+              mesh().send(to, process::Kind::wire, static_cast<char>(Wire::end) + body);
+            }),
+      first_words_(num_nodes()) {
+  start();
+  try {
+    try_network();
+  } catch (...) {
+    stop();
+    ends_.clear();
+    throw;
+  }
+}
+
+VerbsTransport::~VerbsTransport() {
+  stop();
+  ends_.clear();
+}
+
+VerbsTransport::Registered VerbsTransport::register_memory(void* memory, std::uint64_t size) {
+  MemoryRegion region = device_.register_memory(memory, size);
+  const Registered keys{.local_key = region->lkey, .remote_key = region->rkey};
+  const std::lock_guard lock(regions_mutex_);
+  regions_.push_back(std::move(region));
+  return keys;
+}
+
+void VerbsTransport::on_wire(NodeId from, const std::string& body) {
+  if (body.empty()) return;
+  if (static_cast<Wire>(body[0]) == Wire::end) return ends_.on_wire(from, body.substr(1));
+  Region region;
+  if (body.size() != 1 + sizeof(region)) return;
+  std::memcpy(&region, body.data() + 1, sizeof(region));
+  const std::lock_guard lock(first_words_mutex_);
+  first_words_[from] = region;
+}
+
+void VerbsTransport::on_lost(NodeId node) { ends_.on_lost(node); }
+
+void VerbsTransport::try_network() {
+  const Region words = allocate(std::uint64_t{2} * num_nodes() * kWord);
+  for (NodeId n = 0; n < num_nodes(); ++n)
+    if (n != my_node()) mesh().send(n, process::Kind::wire, bytes_of(Wire::first_word, words));
+  mesh().meet();  // what each has sent before is here
+  const Address mine_at = words.base + std::uint64_t{num_nodes()} * kWord;
+  store(mine_at, my_node() + 1);
+  for (NodeId n = 0; n < num_nodes(); ++n) {
+    if (n == my_node() || mesh().lost(n)) continue;
+    Region there;
+    {
+      const std::lock_guard lock(first_words_mutex_);
+      there = first_words_[n];
+    }
+    put(mine_at, there, my_node() * kWord, kWord, {.token = n + 1});
+    Completion done;
+    while (poll({&done, 1}) == 0) pause();
+    if (done.status != Status::success)
+      throw setup_error(node_name(n) + " answers over TCP, but not over " + device_.name() + ": " +
+                        std::string(rdma::text(done.status)));
+  }
+  mesh().meet();
+  for (NodeId n = 0; n < num_nodes(); ++n)
+    if (n != my_node() && !mesh().lost(n) && load(words.base + n * kWord) != n + 1)
+      throw setup_error("the first word of " + node_name(n) + " has not arrived over " + device_.name());
+}
+
+std::string VerbsTransport::lacks(Capability what) const {
+  const ibv_atomic_cap cap = device_.attributes().atomic_cap;
+  if (what == Capability::atomics)
+    return cap == IBV_ATOMIC_NONE ? "device " + device_.name() + " has no remote atomics" : "";
+  if (what == Capability::atomics_with_cpu && cap == IBV_ATOMIC_GLOB) return "";
+  return Transport::lacks(what);
+}
+
+VerbsTransport::PerThread& VerbsTransport::mine() {
+  std::unique_ptr<PerThread>& place = per_thread_[my_thread()];
+  if (!place) {
+    place = std::make_unique<PerThread>();
+    place->fence_next.resize(num_nodes());
+    place->bell = device_.create_cq(1);
+  }
+  return *place;
+}
+
+void VerbsTransport::idle() {
+  ibv_wc none;
+  ibv_poll_cq(mine().bell.get(), 1, &none);
+}
+
+// --- posting ---------------------------------------------------------------------------------------------------------
+
+void VerbsTransport::post(ibv_send_wr request, Operation operation, Address local, const Region& remote,
+                          std::uint64_t size, OperationTag tag) {
+  check_closing();
+  acts();
+  PerThread& thread = mine();
+  if (!thread.list.empty() && (thread.to.node != remote.node || thread.to.connection != remote.connection))
+    throw std::logic_error("a list of work requests goes on towards another node");
+  if (size > std::numeric_limits<std::uint32_t>::max() / 2)
+    throw std::runtime_error("an operation on " + std::to_string(size) +
+                             " bytes was refused: a message has 2^31 at most");
+  thread.to = remote;
+  Listed& listed = thread.list.emplace_back();
+  listed.posted = {tag.token, operation};
+  listed.request = request;
+  if (size != 0)
+    listed.piece = {.addr = local,
+                    .length = static_cast<std::uint32_t>(size),
+                    .lkey = static_cast<std::uint32_t>(registered(local).local_key)};
+  if (thread.fence_next[remote.node]) {
+    thread.fence_next[remote.node] = false;
+    listed.request.send_flags |= IBV_SEND_FENCE;
+  }
+  if (tag.tell != Tell::with_next || thread.list.size() == std::max(1U, options().send_queue_entries / 2))
+    post_list(thread, tag.tell);
+}
+
+void VerbsTransport::post_list(PerThread& thread, Tell tell) {
+  const EndKey key{my_thread(), thread.to.node, thread.to.connection};
+  if (thread.latest == nullptr || thread.latest->key != key)
+    thread.latest = &ends_.ready_end(key, [this] { check_closing(); });
+  End& end = *thread.latest;
+  const std::uint64_t count = thread.list.size();
+  const std::uint64_t room = end.requests.size();
+  while (!end.dead && end.posted - end.retired + count > room) pause();
+  if (end.dead) {
+    for (const Listed& listed : thread.list)
+      fail(key, listed.posted, ends_.lost(key.peer) ? Status::retry_exc_err : Status::wr_flush_err);
+    return thread.list.clear();
+  }
+  end.silent += static_cast<std::uint32_t>(count);
+  if (tell == Tell::always || end.silent >= std::max<std::uint64_t>(1, room / 2)) {
+    thread.list.back().request.send_flags |= IBV_SEND_SIGNALED;
+    end.silent = 0;
+  }
+  std::uint64_t place = end.posted;
+  ibv_send_wr* next = nullptr;
+  for (std::size_t i = count; i > 0; --i) {
+    Listed& listed = thread.list[i - 1];
+    listed.request.wr_id = place + i - 1;
+    listed.request.sg_list = &listed.piece;
+    listed.request.num_sge = listed.piece.length != 0 ? 1 : 0;
+    listed.request.next = next;
+    next = &listed.request;
+  }
+  for (const Listed& listed : thread.list) end.requests[place++ % room] = listed.posted;
+  end.posted.store(place, std::memory_order_release);
+  ibv_send_wr* refused = nullptr;
+  if (const int error = ibv_post_send(end.qp.get(), &thread.list.front().request, &refused); error != 0)
+    throw device_.failed("ibv_post_send", error);
+  thread.list.clear();
+}
+
+void VerbsTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                         OperationTag tag) {
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.wr.rdma = {.remote_addr = remote.base + offset, .rkey = remote.rkey};
+  post(request, Operation::put, local, remote, size, tag);
+}
+
+void VerbsTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                         OperationTag tag) {
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_READ;
+  request.wr.rdma = {.remote_addr = remote.base + offset, .rkey = remote.rkey};
+  post(request, Operation::get, local, remote, size, tag);
+}
+
+void VerbsTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                               OperationTag tag) {
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+  request.wr.atomic = {.remote_addr = remote.base + offset, .compare_add = add, .swap = 0, .rkey = remote.rkey};
+  post(request, Operation::fetch_add, local, remote, kWord, tag);
+}
+
+void VerbsTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                                  std::uint64_t desired, OperationTag tag) {
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+  request.wr.atomic = {
+      .remote_addr = remote.base + offset, .compare_add = expected, .swap = desired, .rkey = remote.rkey};
+  post(request, Operation::compare_swap, local, remote, kWord, tag);
+}
+
+void VerbsTransport::remote_fence(NodeId node) { mine().fence_next.at(node) = true; }
+
+void VerbsTransport::fail(const EndKey& end, const Posted& posted, Status status) {
+  {
+    const std::lock_guard lock(poll_mutex_);
+    failed_.push_back({posted.token, status, end.peer, posted.operation, end.connection});
+    failed_size_.fetch_add(1);
+  }
+  ring();
+}
+
+// --- completions -----------------------------------------------------------------------------------------------------
+
+bool VerbsTransport::settled(std::uint32_t thread, NodeId node) {
+  return thread_ended(thread) && std::ranges::all_of(ends_.ends_of(thread, node), [](const End* end) {
+           return end->posted == 0 || (end->is_free() && end->answered_last);
+         });
+}
+
+Completion VerbsTransport::completion_of(const ibv_wc& wc) {
+  End* const end = ends_.numbered(wc.qp_num);
+  if (end == nullptr) return {.token = 0, .status = Status::success};
+  const Posted posted = end->requests[wc.wr_id % end->requests.size()];
+  Status status = status_of(wc.status);
+  if (status == Status::wr_flush_err && ends_.lost(end->key.peer)) status = Status::retry_exc_err;
+  end->answered_last = status == Status::success && posted.operation != Operation::put;
+  end->retired.store(wc.wr_id + 1, std::memory_order_release);
+  return {posted.token, status, end->key.peer, posted.operation, end->key.connection};
+}
+
+std::size_t VerbsTransport::poll(std::span<Completion> out) {
+  check_closing();
+  polls();
+  std::array<ibv_wc, 16> found;
+  const std::lock_guard lock(poll_mutex_);
+  std::size_t taken = 0;
+  for (; taken < out.size() && !failed_.empty(); ++taken) {
+    out[taken] = failed_.front();
+    failed_.pop_front();
+    failed_size_.fetch_sub(1);
+  }
+  if (taken != 0) return taken;
+  const int count = ibv_poll_cq(cq_.get(), static_cast<int>(std::min(out.size(), found.size())), found.data());
+  if (count < 0) throw std::runtime_error("ibv_poll_cq on " + device_.name() + " failed");
+  for (int i = 0; i < count; ++i) out[taken++] = completion_of(found[static_cast<std::size_t>(i)]);
+  if (count > 0) ring();  // a thread may wait for room in its send queue
+  return taken;
+}
+
+}  // namespace loco::libibverbs

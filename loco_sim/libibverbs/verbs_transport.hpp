@@ -1,0 +1,91 @@
+// One node's Transport over libibverbs: LOCO on RDMA hardware, or on anything that has a libibverbs.
+//
+// Reliable connections: a queue pair for each thread and peer, made at first use (ends.hpp); one completion queue;
+// large registered regions. What the process has beside its network is in loco_sim/process. An operation that nobody
+// waits for asks for no completion; one in half a send queue does, so that its room is known to be free. What is posted
+// to a peer that has died comes back as "transport retry counter exceeded": its connection over TCP has closed, so that
+// nobody has to wait for the timers.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "loco_sim/libibverbs/device.hpp"
+#include "loco_sim/libibverbs/ends.hpp"
+#include "loco_sim/process/process_transport.hpp"
+
+namespace loco::libibverbs {
+
+class VerbsTransport final : public process::ProcessTransport {
+ public:
+  /// Joins the other nodes and tries the network towards each. Throws setup_error, std::runtime_error.
+  VerbsTransport(process::Options options, const DeviceOptions& device);
+  ~VerbsTransport() override;
+
+  [[nodiscard]] std::string lacks(Capability what) const override;
+  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
+  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
+  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
+                 OperationTag tag) override;
+  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                    std::uint64_t desired, OperationTag tag) override;
+  void remote_fence(NodeId node) override;
+  [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
+  std::size_t poll(std::span<Completion> out) override;
+
+  void disconnect(NodeId node) override { ends_.disconnect(node); }
+  [[nodiscard]] bool disconnected(NodeId node) override { return ends_.disconnected(node); }
+  void connect(NodeId node, std::uint32_t number) override { ends_.connect(node, number); }
+
+  [[nodiscard]] std::int64_t retries_ps() const override { return Device::retries_ps(); }
+  [[nodiscard]] const std::string& device_name() const { return device_.name(); }
+
+ private:
+  Registered register_memory(void* memory, std::uint64_t size) override;
+  void idle() override;
+  void on_wire(NodeId from, const std::string& body) override;
+  void on_lost(NodeId node) override;
+
+  /// What a thread posts with its next doorbell, and where to.
+  struct Listed {
+    ibv_send_wr request{};
+    ibv_sge piece{};
+    Posted posted{};
+  };
+  struct PerThread {
+    std::deque<Listed> list;
+    Region to{};
+    std::vector<bool> fence_next;
+    CompletionQueue bell;  ///< of no queue pair: a turn of waiting polls it
+    End* latest = nullptr;
+  };
+
+  /// A first word to each node and back: memory, keys and paths are what both sides think they are.
+  void try_network();
+  PerThread& mine();
+  void post(ibv_send_wr request, Operation operation, Address local, const Region& remote, std::uint64_t size,
+            OperationTag tag);
+  void post_list(PerThread& thread, Tell tell);
+  /// Comes back as if it had failed.
+  void fail(const EndKey& end, const Posted& posted, Status status);
+  [[nodiscard]] Completion completion_of(const ibv_wc& wc);
+
+  Device device_;
+  CompletionQueue cq_;
+  Ends ends_;
+  std::mutex regions_mutex_;
+  std::deque<MemoryRegion> regions_;
+  std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
+  std::mutex poll_mutex_;
+  std::deque<Completion> failed_;  ///< of what could not be posted
+  std::atomic<std::size_t> failed_size_ = 0;
+  std::mutex first_words_mutex_;
+  std::vector<Region> first_words_;  ///< of the peers, while the network is tried
+};
+
+}  // namespace loco::libibverbs

@@ -1,0 +1,358 @@
+#include "loco_sim/process/process_transport.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <immintrin.h>
+#include <new>
+#include <poll.h>
+#include <sched.h>
+#include <stdexcept>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <utility>
+
+#include "loco_sim/loco/errors.hpp"
+
+namespace loco::process {
+
+namespace {
+
+/// Turns of a polling loop that do nothing else: some microseconds, in which most operations end.
+constexpr std::uint32_t kShortTurns = 256;
+/// Turns after which a thread lets others have its core: more of them than cores may wait.
+constexpr std::uint32_t kTurnsBeforeYield = 4096;
+/// Local computation up to this is spent looking at the clock: sleeping takes longer than that.
+constexpr std::int64_t kSleepFromPs = 100'000'000;
+
+/// The program has ended otherwise: this thread ends, too.
+struct Closing {};
+
+std::int64_t clock_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+std::atomic_ref<std::uint64_t> word(Address address) {
+  return std::atomic_ref<std::uint64_t>(
+      *reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): an address is a pointer
+}
+
+}  // namespace
+
+struct ProcessTransport::Thread {
+  std::uint32_t index = 0;
+  int bell = -1;  ///< an event descriptor
+  std::atomic<bool> sleeps = false;
+  std::uint32_t turns = 0;
+  bool polls = false;  ///< since its last pause
+  std::atomic<bool> ended = false;
+  std::thread runs;
+};
+
+namespace {
+thread_local void* self_thread = nullptr;
+}  // namespace
+
+// --- threads ---------------------------------------------------------------------------------------------------------
+
+ProcessTransport::ProcessTransport(Options options, std::string network)
+    : options_(std::move(options)),
+      mesh_({.hosts = options_.hosts,
+             .node = options_.node,
+             .network = std::move(network),
+             .patience_ms = options_.patience_ms}),
+      began_ns_(clock_ns()) {
+  self_thread = &adopt();
+}
+
+ProcessTransport::~ProcessTransport() {
+  closing_ = true;
+  ring();
+  join_threads();
+  for (std::uint32_t i = 0; i < threads_made_; ++i) {
+    const std::unique_ptr<Thread> thread(threads_[i].load());
+    ::close(thread->bell);
+  }
+  for (auto& piece : flags_) delete piece.load();
+  for (std::uint32_t i = 0; i < pieces_made_; ++i)
+    ::munmap(reinterpret_cast<void*>(pieces_[i].base), pieces_[i].size);  // NOLINT(performance-no-int-to-ptr)
+}
+
+void ProcessTransport::start() {
+  mesh_.start(
+      [this](NodeId from, Kind kind, std::string body) {
+        if (kind == Kind::wire) return on_wire(from, body);
+        {
+          const std::lock_guard lock(inbox_mutex_);
+          inbox_.push_back({from, std::move(body)});
+          inbox_size_.fetch_add(1);
+        }
+        ring();
+      },
+      [this](NodeId node) {
+        on_lost(node);
+        ring();
+      });
+}
+
+void ProcessTransport::stop() {
+  closing_ = true;
+  ring();
+  join_threads();
+  mesh_.stop();
+}
+
+/// A place in the table for the calling thread, or one that is about to begin.
+ProcessTransport::Thread& ProcessTransport::adopt() {
+  const std::lock_guard lock(threads_mutex_);
+  const std::uint32_t index = threads_made_;
+  if (index == kThreadsMax)
+    throw std::length_error("more than " + std::to_string(kThreadsMax) + " threads of one node");
+  auto thread = std::make_unique<Thread>();
+  thread->index = index;
+  thread->bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  threads_[index] = thread.get();
+  threads_made_.fetch_add(1);
+  return *thread.release();
+}
+
+std::uint32_t ProcessTransport::my_thread() const { return static_cast<const Thread*>(self_thread)->index; }
+
+void ProcessTransport::spawn(std::string, std::function<void()> body, bool service) {
+  check_closing();
+  Thread& thread = adopt();
+  if (!service) {
+    const std::lock_guard lock(threads_mutex_);
+    ++programs_;
+  }
+  thread.runs = std::thread([this, &thread, service, body = std::move(body)] {
+    self_thread = &thread;
+    try {
+      body();
+    } catch (const Closing&) {
+    } catch (...) {
+      note_failure(std::current_exception());
+    }
+    thread.ended.store(true, std::memory_order_release);
+    if (service) return;
+    {
+      const std::lock_guard lock(threads_mutex_);
+      --programs_;
+    }
+    program_ended_.notify_all();
+  });
+}
+
+void ProcessTransport::note_failure(std::exception_ptr error) {
+  {
+    const std::lock_guard lock(threads_mutex_);
+    if (!failure_) failure_ = std::move(error);
+    closing_ = true;
+  }
+  ring();
+}
+
+void ProcessTransport::join_threads() {
+  for (std::uint32_t i = 0; i < threads_made_; ++i)
+    if (std::thread& thread = threads_[i].load()->runs; thread.joinable()) thread.join();
+}
+
+bool ProcessTransport::thread_ended(std::uint32_t thread) const {
+  return thread < threads_made_ && threads_[thread].load()->ended.load(std::memory_order_acquire);
+}
+
+void ProcessTransport::check_closing() const {
+  if (closing_.load(std::memory_order_relaxed)) throw Closing{};
+}
+
+void ProcessTransport::run(const std::function<void(Transport&)>& program) {
+  try {
+    program(*this);
+  } catch (const Closing&) {
+  } catch (...) {
+    note_failure(std::current_exception());
+  }
+  std::exception_ptr failure;
+  {
+    std::unique_lock lock(threads_mutex_);
+    program_ended_.wait(lock, [this] { return programs_ == 0; });
+    failure = failure_;
+  }
+  if (failure) std::rethrow_exception(failure);
+  mesh_.meet([this] { idle(); });
+  mesh_.say_farewell();
+}
+
+// --- time and waiting ------------------------------------------------------------------------------------------------
+
+std::int64_t ProcessTransport::now_ps() const { return (clock_ns() - began_ns_) * 1000; }
+
+void ProcessTransport::compute(std::int64_t ps) {
+  if (ps < 0) throw std::out_of_range("a computation of negative time");
+  check_closing();
+  const std::int64_t ns = ps / 1000;
+  if (ps >= kSleepFromPs) {
+    const timespec time{ns / 1'000'000'000, ns % 1'000'000'000};
+    ::nanosleep(&time, nullptr);
+    return check_closing();
+  }
+  for (const std::int64_t end = clock_ns() + ns; clock_ns() < end;) _mm_pause();
+}
+
+void ProcessTransport::acts() { static_cast<Thread*>(self_thread)->turns = 0; }
+void ProcessTransport::polls() { static_cast<Thread*>(self_thread)->polls = true; }
+
+void ProcessTransport::pause() {
+  check_closing();
+  Thread& me = *static_cast<Thread*>(self_thread);
+  const bool polled = std::exchange(me.polls, false);
+  if (!polled && me.turns < kShortTurns) {
+    ++me.turns;
+    return _mm_pause();
+  }
+  const bool slept = me.sleeps.load(std::memory_order_relaxed);
+  if (!slept) {
+    sleepers_.fetch_add(1);
+    me.sleeps.store(true);  // whoever changes something from here on rings; what was changed before, the next turn sees
+  }
+  pollfd bell{.fd = me.bell, .events = POLLIN, .revents = 0};
+  if (::poll(&bell, 1, 0) > 0) {
+    std::uint64_t rung = 0;
+    [[maybe_unused]] const ssize_t got = ::read(me.bell, &rung, sizeof(rung));
+    return;
+  }
+  if (slept && !polled) idle();
+  if (++me.turns % kTurnsBeforeYield == 0) ::sched_yield();
+}
+
+void ProcessTransport::ring() {
+  if (sleepers_.load() == 0) return;
+  const std::uint32_t made = threads_made_;
+  for (std::uint32_t i = 0; i < made; ++i) {
+    Thread& thread = *threads_[i].load();
+    if (&thread == self_thread || !thread.sleeps.exchange(false)) continue;
+    sleepers_.fetch_sub(1);
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t written = ::write(thread.bell, &one, sizeof(one));
+  }
+}
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+Region ProcessTransport::allocate(std::uint64_t size) {
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t bytes = round_up(size, kPage);
+  void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  Registered keys;
+  try {
+    keys = register_memory(memory, bytes);
+  } catch (...) {
+    ::munmap(memory, bytes);
+    throw;
+  }
+  const std::lock_guard lock(memory_mutex_);
+  const std::uint32_t index = pieces_made_;
+  if (index == kPiecesMax) throw std::length_error("more registrations than " + std::to_string(kPiecesMax));
+  const auto base = reinterpret_cast<Address>(memory);
+  pieces_[index] = {base, bytes, keys};
+  pieces_made_.store(index + 1, std::memory_order_release);
+  return {.node = my_node(), .base = base, .size = size, .rkey = keys.remote_key};
+}
+
+const ProcessTransport::Registered& ProcessTransport::registered(Address address) const {
+  for (std::uint32_t i = pieces_made_.load(std::memory_order_acquire); i > 0; --i)
+    if (address - pieces_[i - 1].base < pieces_[i - 1].size) return pieces_[i - 1].keys;
+  throw std::out_of_range("address " + std::to_string(address) + " is in no network memory of this node");
+}
+
+std::uint64_t ProcessTransport::load(Address address) { return word(address).load(std::memory_order_acquire); }
+
+void ProcessTransport::store(Address address, std::uint64_t value) {
+  word(address).store(value, std::memory_order_release);
+  acts();
+  ring();  // another thread of this node may wait for it
+}
+
+std::uint64_t ProcessTransport::compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) {
+  word(address).compare_exchange_strong(expected, desired);
+  acts();
+  ring();
+  return expected;
+}
+
+// --- flags -----------------------------------------------------------------------------------------------------------
+
+Flag ProcessTransport::make_flag(std::uint64_t initial) {
+  const std::lock_guard lock(flags_mutex_);
+  Flag made = 0;
+  if (!free_flags_.empty()) {
+    made = free_flags_.back();
+    free_flags_.pop_back();
+  } else {
+    made = flags_made_;
+    if (made / kFlagsEach == kFlagPiecesMax) throw std::length_error("too many flags");
+    auto& piece = flags_[made / kFlagsEach];
+    if (piece.load() == nullptr) piece.store(new FlagPiece{}, std::memory_order_release);
+    ++flags_made_;
+  }
+  flag(made).store(initial);
+  return made;
+}
+
+void ProcessTransport::release_flag(Flag flag) {
+  const std::lock_guard lock(flags_mutex_);
+  free_flags_.push_back(flag);
+}
+
+std::uint64_t ProcessTransport::flag_fetch_or(Flag flag, std::uint64_t bits) {
+  const std::uint64_t old = this->flag(flag).fetch_or(bits);
+  ring();
+  return old;
+}
+
+std::uint64_t ProcessTransport::flag_fetch_and(Flag flag, std::uint64_t bits) {
+  const std::uint64_t old = this->flag(flag).fetch_and(bits);
+  ring();
+  return old;
+}
+
+std::uint64_t ProcessTransport::flag_fetch_add(Flag flag, std::uint64_t value) {
+  const std::uint64_t old = this->flag(flag).fetch_add(value);
+  ring();
+  return old;
+}
+
+bool ProcessTransport::flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) {
+  const bool changed = this->flag(flag).compare_exchange_strong(expected, desired);
+  if (changed) ring();
+  return changed;
+}
+
+// --- set-up messages -------------------------------------------------------------------------------------------------
+
+void ProcessTransport::send_control(NodeId to, std::string body) {
+  if (to != my_node()) return mesh_.send(to, Kind::control, body);
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_.push_back({to, std::move(body)});
+    inbox_size_.fetch_add(1);
+  }
+  ring();
+}
+
+std::optional<ControlMessage> ProcessTransport::receive_control() {
+  if (inbox_size_.load() == 0) return std::nullopt;
+  const std::lock_guard lock(inbox_mutex_);
+  if (inbox_.empty()) return std::nullopt;
+  ControlMessage message = std::move(inbox_.front());
+  inbox_.pop_front();
+  inbox_size_.fetch_sub(1);
+  return message;
+}
+
+}  // namespace loco::process

@@ -1,0 +1,168 @@
+// What a node that is a process of the operating system has in common, whatever its network: threads of the system,
+// memory of the machine's own, flags that are atomics, a clock, set-up messages over TCP (mesh.hpp).
+//
+// Threads: LOCO code runs on threads of the system. Loads and stores are the machine's own, with acquire and release:
+// x86-TSO. Network memory is mapped and registered in large pieces; an address is a pointer.
+//
+// Waiting: the first turns of a polling loop cost a few instructions each. Then the thread says that it sleeps, so that
+// a thread that changes a flag rings its bell, an event descriptor, and looks at that descriptor and at a completion
+// queue of its own each turn: on real hardware a short turn, and under `loco-sim exec` what makes a turn wait in
+// simulated time until a NIC has written, a completion has come, or the bell has rung.
+//
+// Errors: a program that throws ends its process; the others see its connections close. What a thread of it throws
+// comes out of run().
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "loco_sim/loco/transport.hpp"
+#include "loco_sim/process/mesh.hpp"
+
+namespace loco::process {
+
+struct Options {
+  std::vector<HostAddress> hosts;
+  NodeId node = 0;
+  std::int64_t patience_ms = 30'000;  ///< for the others to come
+  /// How often nodes ask each other whether they are there; 0: never, then only who operates on a node that has died
+  /// learns of it.
+  std::int64_t keep_alive_ms = 100;
+  std::uint32_t send_queue_entries = 128;  ///< of each thread towards each node
+};
+
+class ProcessTransport : public Transport {
+ public:
+  ~ProcessTransport() override;
+
+  [[nodiscard]] NodeId my_node() const final { return mesh_.node(); }
+  [[nodiscard]] std::uint32_t num_nodes() const final { return mesh_.nodes(); }
+  [[nodiscard]] std::uint32_t my_thread() const final;
+  void spawn(std::string name, std::function<void()> body, bool service) final;
+  [[nodiscard]] std::int64_t now_ps() const final;
+  void compute(std::int64_t ps) final;
+  void pause() final;
+  void wake_all() final { ring(); }
+
+  Region allocate(std::uint64_t size) final;
+  /// Registered memory is locked, and processes may not lock much (ulimit -l).
+  [[nodiscard]] std::uint64_t registered_at_once() const final { return std::uint64_t{16} << 20U; }
+  std::uint64_t load(Address address) final;
+  void store(Address address, std::uint64_t value) final;
+  std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) final;
+  void memory_fence() final { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+  Flag make_flag(std::uint64_t initial) final;
+  void release_flag(Flag flag) final;
+  std::uint64_t flag_load(Flag flag) final { return this->flag(flag).load(); }
+  std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) final;
+  std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) final;
+  std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) final;
+  bool flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) final;
+
+  void send_control(NodeId to, std::string body) final;
+  std::optional<ControlMessage> receive_control() final;
+
+  [[nodiscard]] std::int64_t keep_alive_ps() const final { return options_.keep_alive_ms * 1'000'000'000; }
+  [[nodiscard]] bool may_give_up_peers() const final { return true; }
+
+  /// Runs a program on this node, on the calling thread: returns when it and all threads that it has spawned have
+  /// ended, and the other nodes' have, too. Throws what it threw. Once.
+  void run(const std::function<void(Transport&)>& program);
+  /// "node 2 (10.0.0.3:18602)".
+  [[nodiscard]] std::string node_name(NodeId node) const { return mesh_.name(node); }
+
+ protected:
+  /// Joins the others. `network`: what they talk over.
+  ProcessTransport(Options options, std::string network);
+
+  struct Registered {
+    std::uint64_t local_key = 0;
+    std::uint32_t remote_key = 0;
+    void* handle = nullptr;  ///< a local descriptor, where there is one
+  };
+  /// Makes memory known to the network. Throws std::runtime_error.
+  virtual Registered register_memory(void* memory, std::uint64_t size) = 0;
+  /// A turn of waiting: what a thread looks at of the network beside its completion queue.
+  virtual void idle() = 0;
+  /// What another node's transport says to this one's, on the mesh's thread.
+  virtual void on_wire(NodeId from, const std::string& body) = 0;
+  /// A node has died, on the mesh's thread.
+  virtual void on_lost(NodeId node) = 0;
+  /// Called once when all that is virtual is there: messages come from now on.
+  void start();
+  /// Nothing comes any more: no more calls of the above. For destructors.
+  void stop();
+
+  [[nodiscard]] const Registered& registered(Address address) const;
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] Mesh& mesh() { return mesh_; }
+  /// Those that sleep look again.
+  void ring();
+  /// The calling thread has done something: its next wait begins with short turns.
+  static void acts();
+  /// The calling thread polls for completions itself.
+  static void polls();
+  /// Has the thread of that index ended?
+  [[nodiscard]] bool thread_ended(std::uint32_t thread) const;
+  /// Ends a call of a thread whose program has ended otherwise.
+  void check_closing() const;
+
+  static constexpr std::uint32_t kThreadsMax = 256;
+
+ private:
+  struct Thread;
+  struct Piece {
+    Address base = 0;
+    std::uint64_t size = 0;
+    Registered keys{};
+  };
+  static constexpr std::uint32_t kPiecesMax = 4096, kFlagsEach = 4096, kFlagPiecesMax = 4096;
+  using FlagPiece = std::array<std::atomic<std::uint64_t>, kFlagsEach>;
+
+  [[nodiscard]] std::atomic<std::uint64_t>& flag(Flag flag) const {
+    return (*flags_[flag / kFlagsEach].load(std::memory_order_acquire))[flag % kFlagsEach];
+  }
+  Thread& adopt();
+  void note_failure(std::exception_ptr error);
+  void join_threads();
+
+  Options options_;
+  Mesh mesh_;
+  std::int64_t began_ns_ = 0;
+
+  std::mutex memory_mutex_;  ///< who adds
+  std::array<Piece, kPiecesMax> pieces_;
+  std::atomic<std::uint32_t> pieces_made_ = 0;
+
+  std::mutex flags_mutex_;  ///< who adds
+  std::array<std::atomic<FlagPiece*>, kFlagPiecesMax> flags_{};
+  Flag flags_made_ = 0;
+  std::vector<Flag> free_flags_;
+
+  mutable std::mutex threads_mutex_;
+  std::condition_variable program_ended_;
+  std::array<std::atomic<Thread*>, kThreadsMax> threads_{};
+  std::atomic<std::uint32_t> threads_made_ = 0;
+  std::atomic<std::uint32_t> sleepers_ = 0;
+  std::uint32_t programs_ = 0;  ///< threads that keep the run alive, the calling one apart
+  std::exception_ptr failure_;
+  std::atomic<bool> closing_ = false;
+
+  std::mutex inbox_mutex_;
+  std::deque<ControlMessage> inbox_;
+  std::atomic<std::size_t> inbox_size_ = 0;
+};
+
+}  // namespace loco::process
