@@ -73,7 +73,7 @@ class VerbsReader : public CallReader {
       fail(word, "put, putimm, send or sendimm: " + q.name + " is of type uc");
     if (q.type == Transport::ud && !send) fail(word, "send or sendimm: " + q.name + " is of type ud");
     if (q.type != Transport::rc && p.fence)
-      fail(word, "no fence: " + q.name + " is unreliable, nothing of it is answered");
+      fail(word, "no fence: " + q.name + " is of type uc or ud, nothing of it is answered");
     if (q.type == Transport::ud && q.peer == kNone) fail(word, "a queue pair with a peer");
   }
 
