@@ -94,6 +94,9 @@ class Recorder final : public nic::Observer {
   void on_message(const nic::MessageArrival& message) override {
     if (verbs_) verbs_->on_message(message);
   }
+  void on_receives_known(std::uint32_t queue, nic::ThreadId thread, std::uint32_t count) override {
+    if (verbs_) verbs_->known(threads_[thread], queue, count);
+  }
 
   [[nodiscard]] trace::Trace& trace() { return trace_; }
 

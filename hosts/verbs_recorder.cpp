@@ -27,7 +27,10 @@ std::uint32_t size_of(const auto& list) { return static_cast<std::uint32_t>(list
 
 void VerbsRecorder::begin(const nic::System& system) {
   for (std::uint32_t queue = 0; queue < system.receive_queues(); ++queue)
-    for (const nic::RecvWqe& wqe : system.posted_receives(queue)) posted_receive(Verbs::kNone, 0, 0, queue, wqe);
+    for (const nic::RecvWqe& wqe : system.posted_receives(queue)) {
+      posted_receive(Verbs::kNone, 0, 0, queue, wqe);
+      ++receives_[queue].known;
+    }
 }
 
 void VerbsRecorder::end(const nic::System& system) {
@@ -96,7 +99,19 @@ void VerbsRecorder::posted_receive(std::uint32_t thread, std::uint32_t after, st
                              .bytes = wqe.length,
                              .address = wqe.address,
                              .wr_id = wqe.wr_id});
-  receives_[queue].push_back(size_of(verbs_.receives) - 1);
+  receives_[queue].receives.push_back(size_of(verbs_.receives) - 1);
+}
+
+void VerbsRecorder::known(std::uint32_t thread, std::uint32_t queue, std::uint32_t count) {
+  Posted& posted = receives_[queue];
+  for (; count > 0 && posted.known < posted.receives.size(); --count, ++posted.known) {
+    const auto first = posted.receives.begin() + static_cast<std::ptrdiff_t>(posted.known);
+    const auto own = std::find_if(first, posted.receives.end(),
+                                  [&](std::uint32_t r) { return verbs_.receives[r].thread == thread; });
+    if (own == posted.receives.end()) continue;
+    // Nothing refers to what the NIC does not know: the records change places.
+    for (auto at = own; at != first; --at) std::swap(verbs_.receives[*at], verbs_.receives[*(at - 1)]);
+  }
 }
 
 void VerbsRecorder::on_message(const nic::MessageArrival& m) {
@@ -104,13 +119,14 @@ void VerbsRecorder::on_message(const nic::MessageArrival& m) {
   if (const auto found = request_of_.find(m.op); found != request_of_.end()) message.request = found->second;
   if (!m.found && !refused_.insert(m.op).second) return;  // it comes again and again, perhaps for ever
   if (m.found) {
-    std::deque<std::uint32_t>& posted = receives_[m.queue];
+    auto& [posted, known] = receives_[m.queue];
     // The oldest, unless the machine has done what it must not do: the record says what happened.
     const auto taken = std::ranges::find_if(posted, [&](std::uint32_t r) {
       return verbs_.receives[r].address == m.receive.address && verbs_.receives[r].wr_id == m.receive.wr_id;
     });
     if (taken != posted.end()) {
       message.receive = *taken;
+      if (taken - posted.begin() < static_cast<std::ptrdiff_t>(known)) --known;
       posted.erase(taken);
     }
     messages_[m.qp].push_back(size_of(verbs_.messages));

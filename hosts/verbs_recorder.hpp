@@ -2,8 +2,9 @@
 // message, completion queue entry and poll belong to each other, as the machine announces them.
 //
 // Requests of a queue pair are numbered by the machine as they are posted; its CQE names that number. A message names
-// the call that it belongs to. Receives of a queue are used in the order in which they were posted, receive CQEs of a
-// queue pair are written in the order in which its messages took receives.
+// the call that it belongs to. Receives of a queue are used in the order in which the NIC came to know of them: where
+// several threads post, another one than that of posting. Receive CQEs of a queue pair are written in the order in
+// which its messages took receives.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ class VerbsRecorder {
   /// By a thread of the trace; trace::Verbs::kNone: before the run. `after`: calls that have begun.
   void posted_receive(std::uint32_t thread, std::uint32_t after, std::uint32_t place, std::uint32_t queue,
                       const nic::RecvWqe& wqe);
+  /// The NIC knows of `count` more that the thread has posted.
+  void known(std::uint32_t thread, std::uint32_t queue, std::uint32_t count);
   void polled(trace::CallId call, nic::CqId cq, const nic::Cqe& cqe);
 
   void on_message(const nic::MessageArrival& message);
@@ -48,13 +51,17 @@ class VerbsRecorder {
  private:
   trace::Verbs& verbs_;
   std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> places_;
-  std::deque<std::string> files_;                                ///< what their names point to
-  std::map<nic::QpId, std::vector<std::uint32_t>> requests_;     ///< by number in the send queue
-  std::set<nic::OpId> refused_;                                  ///< messages that have found no receive
-  std::map<trace::CallId, std::uint32_t> request_of_;            ///< by call
-  std::map<std::uint32_t, std::deque<std::uint32_t>> receives_;  ///< posted, by queue
-  std::map<nic::QpId, std::deque<std::uint32_t>> messages_;      ///< without a CQE yet, by responder
-  std::map<nic::CqId, std::deque<std::uint32_t>> entries_;       ///< not polled yet
+  std::deque<std::string> files_;                             ///< what their names point to
+  std::map<nic::QpId, std::vector<std::uint32_t>> requests_;  ///< by number in the send queue
+  std::set<nic::OpId> refused_;                               ///< messages that have found no receive
+  std::map<trace::CallId, std::uint32_t> request_of_;         ///< by call
+  struct Posted {
+    std::deque<std::uint32_t> receives;  ///< in the order of use, those that the NIC does not know yet behind
+    std::size_t known = 0;
+  };
+  std::map<std::uint32_t, Posted> receives_;                 ///< not taken yet, by queue
+  std::map<nic::QpId, std::deque<std::uint32_t>> messages_;  ///< without a CQE yet, by responder
+  std::map<nic::CqId, std::deque<std::uint32_t>> entries_;   ///< not polled yet
 };
 
 }  // namespace loco::hosts

@@ -96,6 +96,7 @@ struct Context {
   ThreadRunner& runner;
   Observer* observer = nullptr;
   MessageObserver* messages = nullptr;
+  bool lose = false;  ///< the packet that comes is lost: where any event may be next, of an unreliable queue pair
 };
 
 }  // namespace loco::nic

@@ -43,6 +43,7 @@ void deliver(Engine& engine, const sim::Event& event) {
   const std::optional<fabric::Packet> packet = engine.network.handle(engine.kernel.events(), engine.now(), event);
   if (engine.lossy()) release_lost(engine);
   if (!packet) return;
+  if (engine.context->lose) return engine.release(packet->buffer);
   if (engine.kernel.controls()) take_feedback(engine, *packet);
   if (packet->trimmed) {
     engine.release(packet->buffer);

@@ -85,6 +85,8 @@ class Observer {
   /// A completion queue had no room for this CQE, which is lost with all that would follow.
   virtual void on_cq_overrun(NodeId, CqId, const Cqe&, sim::SimTime) {}
   virtual void on_message(const MessageArrival&) {}
+  /// The NIC knows of `count` more receives of a queue that the thread has posted, in the order of posting.
+  virtual void on_receives_known(std::uint32_t /*queue*/, ThreadId, std::uint32_t /*count*/) {}
 };
 
 /// Follows messages, of work requests whose `op` is not 0, without following each access: a run with it takes the same

@@ -258,9 +258,9 @@ bool System::post_recv(QpId qp, const RecvWqe& wqe) {
 bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
   ReceiveQueue& queue = state_->receive_queues.at(srq);
   if (queue.room() == 0) return false;
-  queue.post(wqe);
+  queue.post(wqe, kNobody);
   Engine engine(state_->units(), nullptr);
-  receives_posted(engine, srq, 1);
+  receives_posted(engine, srq, kNobody, 1);
   return true;
 }
 

@@ -25,6 +25,7 @@ using OpId = std::uint32_t;        ///< names a call in the trace; 0 is none
 using SubeventId = std::uint32_t;  ///< names a subevent in the trace; 0 is the initial value of memory
 
 inline constexpr std::uint32_t kNone = 0xffffffffU;  ///< no queue, no queue pair
+inline constexpr std::uint32_t kGrhBytes = 40;       ///< in front of a datagram, in its buffer (IBTA volume 1, 8.3)
 
 /// Of work requests; the last two are of receive completions only.
 enum class Opcode : std::uint8_t { rdma_write, rdma_read, compare_swap, fetch_add, send, recv, recv_rdma_with_imm };

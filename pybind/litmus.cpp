@@ -111,6 +111,12 @@ py::object witness(const litmus::Program& program, const std::string& outcome, c
   return tuple_of(*found);
 }
 
+std::string describe(const litmus::Program& program, const std::string& model) {
+  return interruptible([&](Interruption& interruption) {
+    return litmus::describe(program, declarative(model, [&] { interruption.stop_if_requested(); }));
+  });
+}
+
 py::list explain(const litmus::Program& program, const std::string& outcome, const std::string& model) {
   const auto found = interruptible([&](Interruption& interruption) {
     return litmus::explain_forbidden(program, litmus::parse_outcome(program, outcome),
@@ -171,6 +177,7 @@ void bind_litmus(py::module_& m) {
   m.def("robust_litmus", &robust);
   m.def("litmus_witness", &witness);
   m.def("litmus_explain", &explain);
+  m.def("litmus_describe", &describe);
 }
 
 }  // namespace loco::python

@@ -30,20 +30,20 @@ bool DrawnSchedule::run_to(Configuration& c, const std::function<bool(const Conf
   return false;
 }
 
-std::size_t DrawnSchedule::pick(const Configuration& c) {
+Choice DrawnSchedule::pick(const Configuration& c) {
   machine_.choices(c, choices_);
   if (choices_.size() == 1) return choices_.front();
   if (reduce_) {
-    for (const std::size_t i : choices_) {
+    for (const Choice i : choices_) {
       if (machine_.commutes(c, i)) return i;
     }
   }
-  return choices_[uniform_ ? stream_.below(choices_.size()) : most_urgent(c.system)];
+  return choices_[uniform_ ? stream_.below(choices_.size()) : most_urgent(c)];
 }
 
 /// Among choices_.
-std::size_t DrawnSchedule::most_urgent(const nic::System& system) {
-  return pct_.pick(choices_.size(), stream_, [&](std::size_t i) { return find(system.pending_event(choices_[i])); });
+std::size_t DrawnSchedule::most_urgent(const Configuration& c) {
+  return pct_.pick(choices_.size(), stream_, [&](std::size_t i) { return find(Machine::event(c, choices_[i])); });
 }
 
 std::size_t DrawnSchedule::find(const sim::Event& e) {

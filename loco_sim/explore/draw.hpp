@@ -27,8 +27,8 @@ class DrawnSchedule {
 
  private:
   void begin();
-  std::size_t pick(const Configuration& c);
-  std::size_t most_urgent(const nic::System& system);
+  Choice pick(const Configuration& c);
+  std::size_t most_urgent(const Configuration& c);
   std::size_t find(const sim::Event& e);
 
   const Machine& machine_;
@@ -36,7 +36,7 @@ class DrawnSchedule {
   bool reduce_ = false;
   bool uniform_ = false;
   sim::PctScheduler pct_{1, sim::PctScheduler::Demotion::behind_all};
-  std::vector<std::size_t> choices_;
+  std::vector<Choice> choices_;
   std::vector<std::uint64_t> agents_;  // what they are called, in the order in which they were seen
 };
 

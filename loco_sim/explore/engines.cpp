@@ -12,6 +12,7 @@
 #include "loco_sim/explore/ruled_out.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/litmus/implementations.hpp"
+#include "model/verbs/check.hpp"
 #include "text/words.hpp"
 
 namespace loco::explore {
@@ -131,6 +132,25 @@ bool refused(const Program& program, const EngineOptions& options, Result& resul
   return false;
 }
 
+/// Each outcome of a program of model verbs has a run; its trace is judged as those of other programs are. A run that
+/// the model does not allow is a failure, whatever its outcome.
+void judge_runs(const Program& program, const EngineOptions& options, const Ways& ways, Result& result) {
+  if (ways.empty()) return;
+  const Machine machine(program, profile_for(options.hardware, options), Network::simplest, true);
+  std::size_t consistent = 0;
+  for (const auto& [outcome, way] : ways) {
+    const model::verbs::Verdict verdict = model::verbs::check(machine.record(way));
+    if (verdict.consistent())
+      ++consistent;
+    else
+      result.unexpected.push_back(program.text(outcome) + ", in a run that the model forbids: " + verdict.to_text());
+  }
+  if (consistent > 0)
+    result.notes.push_back(
+        fmt::format("the trace of a run with {} is consistent",
+                    consistent == 1 ? "its outcome" : fmt::format("each of {} outcomes", consistent)));
+}
+
 const char* or_message(const Program& program) {
   return program.model == "verbs" ? ", or a message for a receive," : "";
 }
@@ -147,6 +167,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   ExploreLimits varied = limits;
   varied.max_time = time_limit(options.max_seconds);
   varied.vary = true;
+  varied.ways = program.model == "verbs";
   const ExploreResult found = explore(machine, varied);
   if (found.cut != 0) {
     result.notes.push_back(fmt::format("loops with remote operations were cut after {} repetitions", kLoopTurns));
@@ -155,6 +176,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
     if (!torn(program, o)) result.outcomes.push_back(o);
   name_torn(found.outcomes.size() - result.outcomes.size(), result);
   result.unexpected.assign(found.failed_assertions.begin(), found.failed_assertions.end());
+  judge_runs(program, options, found.ways, result);
   result.executions = found.executions;
   result.complete = found.exhaustive();
   result.cut_short = !found.complete;
@@ -182,7 +204,8 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);
   const SampleResult seen =
-      sample(machine, options.runs, options.seed, {.max_time = time_limit(options.max_seconds), .poll = options.poll});
+      sample(machine, options.runs, options.seed,
+             {.max_time = time_limit(options.max_seconds), .poll = options.poll, .ways = program.model == "verbs"});
   for (const SampleResult::Seen& s : seen.outcomes) {
     if (torn(program, s.outcome)) continue;
     result.outcomes.push_back(s.outcome);
@@ -190,6 +213,7 @@ Result sample_engine(const Program& program, const EngineOptions& options) {
   }
   name_torn(seen.outcomes.size() - result.outcomes.size(), result);
   result.unexpected.assign(seen.failed_assertions.begin(), seen.failed_assertions.end());
+  judge_runs(program, options, seen.ways, result);
   result.executions = seen.runs;
   if (seen.runs < options.runs) {
     result.complete = false;

@@ -20,6 +20,7 @@ class Search {
   ExploreResult run() {
     std::vector<Configuration> stack;
     stack.push_back(machine_.initial());
+    if (limits_.ways) stack.back().trails = &trails_;
     while (!stack.empty() && !result_.reached && within_limits()) {
       if (vary_now()) vary();
       Configuration c = std::move(stack.back());
@@ -29,9 +30,9 @@ class Search {
         continue;
       }
       machine_.choices(c, choices_);
-      const std::size_t last = choices_.back();
+      const Choice last = choices_.back();
       choices_.pop_back();
-      for (const std::size_t i : choices_) {
+      for (const Choice i : choices_) {
         stack.push_back(copy(c));
         machine_.step(stack.back(), i);
       }
@@ -63,7 +64,9 @@ class Search {
   }
   void vary() {
     const std::uint64_t runs = limits_.max_executions != 0 ? limits_.max_executions : ~std::uint64_t{0};
-    const SampleResult seen = sample(machine_, runs, 1, {.max_time = limits_.max_time / 4, .poll = limits_.poll});
+    SampleResult seen =
+        sample(machine_, runs, 1, {.max_time = limits_.max_time / 4, .poll = limits_.poll, .ways = limits_.ways});
+    result_.ways.merge(seen.ways);
     for (const SampleResult::Seen& s : seen.outcomes) outcomes_.insert(s.outcome);
     result_.failed_assertions.insert(seen.failed_assertions.begin(), seen.failed_assertions.end());
     result_.varied = seen.runs;
@@ -87,7 +90,8 @@ class Search {
     if (!machine_.over(c)) return true;
     if (machine_.finished(c)) {
       ++result_.executions;
-      outcomes_.insert(machine_.outcome(c));
+      const auto outcome = outcomes_.insert(machine_.outcome(c)).first;
+      if (limits_.ways && !result_.ways.contains(*outcome)) result_.ways[*outcome] = trails_.way_to(c.trail);
       machine_.name_failed_assertions(c, result_.failed_assertions);
     } else if (std::ranges::any_of(c.threads, [this](const ThreadState& t) { return machine_.cut(t); })) {
       ++result_.cut;
@@ -104,7 +108,8 @@ class Search {
   boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
   std::set<model::litmus::Outcome> outcomes_;
   std::vector<Configuration> spare_;
-  std::vector<std::size_t> choices_;
+  std::vector<Choice> choices_;
+  Trails trails_;
   ExploreResult result_;
 };
 

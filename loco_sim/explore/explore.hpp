@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@
 #include "loco_sim/explore/machine.hpp"
 
 namespace loco::explore {
+
+/// How outcomes were come to: the choices of a run that shows each, for Machine::record().
+using Ways = std::map<model::litmus::Outcome, std::vector<Choice>>;
 
 /// The states that a search looks for. It ends at the first one.
 struct Goal {
@@ -37,11 +41,13 @@ struct ExploreLimits {
   /// limits goes to runs that seek new outcomes, as sampling does, unless the search is over soon.
   bool vary = false;
   bool reduce = true;  ///< run commuting steps at once; off only to test that nothing is lost
+  bool ways = false;   ///< also tell how each outcome was come to
   Goal goal = {};
 };
 
 struct ExploreResult {
   std::vector<model::litmus::Outcome> outcomes;  ///< sorted, each once
+  Ways ways;                                     ///< ExploreLimits::ways
   std::set<std::string> failed_assertions;       ///< of runs that reached an end, in words
   std::uint64_t executions = 0;                  ///< runs that reached an end not seen before
   std::uint64_t states = 0;
@@ -60,6 +66,7 @@ struct ExploreResult {
 struct SampleLimits {
   std::chrono::milliseconds max_time{0};  ///< looked at between runs, of which one is always made; 0: no limit
   std::function<void()> poll = {};        ///< called now and then; what it throws ends the runs
+  bool ways = false;                      ///< also tell how each outcome was come to
   Goal goal = {};
 };
 
@@ -69,6 +76,7 @@ struct SampleResult {
     std::uint64_t times = 0;
   };
   std::vector<Seen> outcomes;               ///< sorted by outcome
+  Ways ways;                                ///< SampleLimits::ways
   std::set<std::string> failed_assertions;  ///< of runs that reached an end, in words
   std::uint64_t runs = 0;                   ///< those made: fewer than asked for if the time was over
   std::uint64_t stuck = 0;                  ///< runs that ended with a thread that waits for ever, or were given up

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "loco_sim/explore/recording.hpp"
+
 namespace loco::explore {
 
 using namespace model::litmus;
@@ -126,9 +128,13 @@ void Interpreter::count_turn(int end) {
 
 bool Interpreter::access(const Instruction& i) {
   switch (i.op) {
-    case Op::read:
-      set(i.target, as_value(cpu_->load(machine_.place(i.location).address)));
+    case Op::read: {
+      const trace::CallId call = begin(i, trace::Method::read);
+      const std::uint64_t value = cpu_->load(machine_.place(i.location).address, call);
+      returns(call, value);
+      set(i.target, as_value(value));
       return true;
+    }
     case Op::write:
       return store(i);
     case Op::cas:
@@ -138,7 +144,7 @@ bool Interpreter::access(const Instruction& i) {
         cpu_->resume_when_drained();
         return false;
       }
-      cpu_->fence();
+      fence(i);
       return true;
     case Op::put:
     case Op::get:
@@ -155,10 +161,25 @@ bool Interpreter::access(const Instruction& i) {
     case Op::poll:
       return poll(i);
     case Op::verbs:
-      return verb(at(machine_.program_.verbs.posts, i.object), i.object);
+      return verb(i);
     default:
       throw std::logic_error("a litmus statement that hardware does not run: " + i.text);
   }
+}
+
+trace::CallId Interpreter::begin(const Instruction& i, trace::Method method, std::uint64_t argument,
+                                 std::uint64_t work_id) {
+  return recording_ == nullptr ? 0 : recording_->call(*cpu_, i, method, argument, work_id);
+}
+
+void Interpreter::returns(trace::CallId call, std::uint64_t result) {
+  if (recording_ != nullptr) recording_->returns(call, result);
+}
+
+void Interpreter::fence(const Instruction& i) {
+  const trace::CallId call = begin(i, trace::Method::mfence);
+  cpu_->fence(call);
+  returns(call);
 }
 
 bool Interpreter::store(const Instruction& i) {
@@ -166,7 +187,10 @@ bool Interpreter::store(const Instruction& i) {
     cpu_->resume_when_room();
     return false;
   }
-  cpu_->store(machine_.place(i.location).address, as_word(evaluate(i.expr)));
+  const std::uint64_t value = as_word(evaluate(i.expr));
+  const trace::CallId call = begin(i, trace::Method::write, value);
+  cpu_->store(machine_.place(i.location).address, value, call);
+  returns(call);
   return true;
 }
 
@@ -177,7 +201,10 @@ bool Interpreter::compare_swap(const Instruction& i) {
   }
   const nic::Address address = machine_.place(i.location).address;
   const std::uint64_t expected = i.expr == kNone ? cpu_->load(address) : as_word(evaluate(i.expr));
-  const std::uint64_t old = cpu_->compare_swap(address, expected, as_word(evaluate(i.expr2)));
+  const std::uint64_t desired = as_word(evaluate(i.expr2));
+  const trace::CallId call = begin(i, trace::Method::cas, desired);
+  const std::uint64_t old = cpu_->compare_swap(address, expected, desired, call);
+  returns(call, old);
   if (old == expected) forget_turn();
   set(i.target, as_value(old));
   return true;

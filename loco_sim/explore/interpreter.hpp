@@ -11,7 +11,9 @@ namespace loco::explore {
 
 class Interpreter final : public nic::ThreadRunner {
  public:
-  Interpreter(const Machine& machine, std::vector<ThreadState>& threads) : machine_(machine), threads_(threads) {}
+  /// `recording`: of the run, which the machine's observer watches; none: nobody does.
+  Interpreter(const Machine& machine, std::vector<ThreadState>& threads, Recording* recording)
+      : machine_(machine), threads_(threads), recording_(recording) {}
   void run(nic::Cpu& cpu) override;
 
  private:
@@ -45,10 +47,16 @@ class Interpreter final : public nic::ThreadRunner {
   bool wait(const Instruction& i);
   bool poll(const Instruction& i);
   /// Of model verbs: posts, or polls.
-  bool verb(const model::litmus::Post& post, int index);
-  bool post_request(const model::litmus::Post& post, int index);
+  bool verb(const Instruction& i);
+  bool post_receive(const Instruction& i, const model::litmus::Post& post);
+  bool post_request(const Instruction& i, const model::litmus::Post& post);
   [[nodiscard]] nic::Wqe request_of(const model::litmus::Post& post, int index) const;
-  bool poll_queue(const model::litmus::Post& post);
+  bool poll_queue(const Instruction& i, const model::litmus::Post& post);
+  /// Where the run is recorded, the call that a statement makes; else 0.
+  trace::CallId begin(const Instruction& i, trace::Method method, std::uint64_t argument = 0,
+                      std::uint64_t work_id = 0);
+  void returns(trace::CallId call, std::uint64_t result = 0);
+  void fence(const Instruction& i);
   bool poll_cq(int link, nic::Cqe& cqe);
   /// The oldest completion of the queue pair that the program has not asked for; false when there is none.
   bool take_completion(int link, nic::Cqe& cqe);
@@ -60,6 +68,7 @@ class Interpreter final : public nic::ThreadRunner {
 
   const Machine& machine_;
   std::vector<ThreadState>& threads_;
+  Recording* recording_;
   nic::Cpu* cpu_ = nullptr;
   int thread_ = 0;
   ThreadState* state_ = nullptr;

@@ -2,13 +2,15 @@
 #include <algorithm>
 
 #include "loco_sim/explore/interpreter.hpp"
+#include "loco_sim/explore/recording.hpp"
 
 namespace loco::explore {
 
 using namespace model::litmus;
 
-bool Interpreter::verb(const Post& post, int index) {
-  if (post.kind == PostKind::poll) return poll_queue(post);
+bool Interpreter::verb(const Instruction& i) {
+  const Post& post = at(machine_.program_.verbs.posts, i.object);
+  if (post.kind == PostKind::poll) return poll_queue(i, post);
   if (post.kind == PostKind::fence) {
     state_->fences |= 1U << static_cast<unsigned>(post.queue_pair);
     return true;
@@ -17,27 +19,56 @@ bool Interpreter::verb(const Post& post, int index) {
     cpu_->resume_when_room();
     return false;
   }
-  if (post.kind != PostKind::receive) return post_request(post, index);
-  const Machine::Place& buffer = machine_.place(post.buffer);
-  const nic::RecvWqe wqe{
-      .wr_id = static_cast<std::uint64_t>(index), .address = buffer.address, .length = 8, .lkey = buffer.key};
-  if (machine_.queues_.post_receive(*cpu_, post.receive_queue, wqe) == nic::PostResult::ok) return true;
-  cpu_->pause({});  // full: the program has no way to make room
-  return false;
+  return post.kind == PostKind::receive ? post_receive(i, post) : post_request(i, post);
 }
 
-bool Interpreter::post_request(const Post& post, int index) {
-  const nic::Wqe wqe = request_of(post, index);
-  switch (cpu_->post_send(machine_.queues_.queue_pair(post.queue_pair), {&wqe, 1})) {
-    case nic::PostResult::ok:
-      state_->fences &= ~(1U << static_cast<unsigned>(post.queue_pair));
-      return true;
-    case nic::PostResult::queue_full:
-      cpu_->pause({});  // until somebody has polled
-      return false;
-    default:
-      throw std::logic_error("a work request of a litmus test is refused");
+bool Interpreter::post_receive(const Instruction& i, const Post& post) {
+  const Machine::Place& buffer = machine_.place(post.buffer);
+  const std::uint32_t header = machine_.queues_.header_bytes(post.receive_queue);
+  const nic::RecvWqe wqe{.wr_id = static_cast<std::uint64_t>(i.object),
+                         .address = buffer.address - header,
+                         .length = 8 + header,
+                         .lkey = buffer.key};
+  if (machine_.queues_.post_receive(*cpu_, post.receive_queue, wqe) != nic::PostResult::ok) {
+    cpu_->pause({});  // full: the program has no way to make room
+    return false;
   }
+  if (recording_ != nullptr)
+    recording_->posted_receive(*cpu_, i, machine_.queues_.receive_queue(post.receive_queue), wqe);
+  return true;
+}
+
+namespace {
+trace::Method method_of(nic::Opcode opcode) {
+  switch (opcode) {
+    case nic::Opcode::rdma_read:
+      return trace::Method::get;
+    case nic::Opcode::compare_swap:
+      return trace::Method::remote_cas;
+    case nic::Opcode::fetch_add:
+      return trace::Method::remote_faa;
+    default:
+      return trace::Method::put;
+  }
+}
+}  // namespace
+
+bool Interpreter::post_request(const Instruction& i, const Post& post) {
+  nic::Wqe wqe = request_of(post, i.object);
+  const nic::QpId queue_pair = machine_.queues_.queue_pair(post.queue_pair);
+  if (wqe.fence) returns(wqe.fence_op = begin(i, trace::Method::rfence));
+  wqe.op =
+      begin(i, method_of(wqe.opcode), wqe.opcode == nic::Opcode::fetch_add ? wqe.compare_add : wqe.swap, wqe.wr_id);
+  const nic::PostResult result = cpu_->post_send(queue_pair, {&wqe, 1});
+  if (result == nic::PostResult::queue_full) {
+    cpu_->pause({});  // until somebody has polled
+    return false;
+  }
+  if (result != nic::PostResult::ok) throw std::logic_error("a work request of a litmus test is refused");
+  returns(wqe.op);
+  if (recording_ != nullptr) recording_->posted(wqe.op, queue_pair, wqe);
+  state_->fences &= ~(1U << static_cast<unsigned>(post.queue_pair));
+  return true;
 }
 
 /// Completions name the post; immediate data, which has 32 bits, does, too: the number is looked up.
@@ -64,6 +95,8 @@ nic::Wqe Interpreter::request_of(const Post& post, int index) const {
     wqe.remote = machine_.place(remote).address;
     wqe.rkey = machine_.place(remote).key;
   }
+  const QueuePair& queue_pair = at(machine_.program_.verbs.queue_pairs, post.queue_pair);
+  if (queue_pair.type == Transport::ud) wqe.remote_qp = machine_.queues_.queue_pair(queue_pair.peer);
   const auto operand = [this](int expr) { return expr == kNone ? 0 : static_cast<std::uint64_t>(evaluate(expr)); };
   wqe.compare_add = operand(post.operand);
   wqe.swap = operand(post.operand2);
@@ -88,9 +121,10 @@ nic::Wqe Interpreter::request_of(const Post& post, int index) const {
   return wqe;
 }
 
-bool Interpreter::poll_queue(const Post& post) {
+bool Interpreter::poll_queue(const Instruction& i, const Post& post) {
   nic::Cqe cqe;
-  if (cpu_->poll_cq(machine_.queues_.completion_queue(post.completion_queue), {&cqe, 1}) == 0) {
+  const nic::CqId queue = machine_.queues_.completion_queue(post.completion_queue);
+  if (cpu_->poll_cq(queue, {&cqe, 1}) == 0) {
     cpu_->pause({});
     return false;
   }
@@ -99,6 +133,12 @@ bool Interpreter::poll_queue(const Post& post) {
   const int name = posts[cqe.wr_id].name;
   set(post.target, name == kNone ? kNoName : kFirstName + name);
   set(post.target2, cqe.with_imm ? posts[cqe.imm].immediate : 0);
+  if (recording_ != nullptr) {
+    const trace::CallId call = begin(i, trace::Method::wait, 0, cqe.wr_id);
+    cpu_->record(nic::Stamp::aWT, call);
+    returns(call);
+    recording_->polled(call, queue, cqe);
+  }
   cpu_->forget_watched();
   return true;
 }

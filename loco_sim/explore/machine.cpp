@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "loco_sim/explore/interpreter.hpp"
+#include "loco_sim/explore/recording.hpp"
 #include "model/litmus/implementations.hpp"
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
@@ -27,8 +28,10 @@ constexpr std::uint64_t mix(std::uint64_t x) {  // finaliser of SplitMix64 (Stee
   return x ^ (x >> 31U);
 }
 
-nic::SystemConfig config_for(const Program& program, const nic::HardwareProfile& profile) {
-  return {.profile = profile, .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(program.nodes.size(), 1))};
+nic::SystemConfig config_for(const Program& program, const nic::HardwareProfile& profile, bool recorded) {
+  return {.profile = profile,
+          .nodes = static_cast<std::uint32_t>(std::max<std::size_t>(program.nodes.size(), 1)),
+          .witness = recorded};
 }
 
 /// READs that may be outstanding at once, at most.
@@ -125,11 +128,20 @@ std::uint64_t Configuration::hash() const {
   return h;
 }
 
-Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Network network)
+std::vector<Choice> Trails::way_to(std::uint32_t last) const {
+  std::vector<Choice> way;
+  for (; last != kStart; last = steps_[last].before) way.push_back(steps_[last].choice);
+  std::ranges::reverse(way);
+  return way;
+}
+
+Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Network network, bool recorded)
     : program_(program),
       sharing_(program),
       loops_(program),
       verbs_(program.model == "verbs"),
+      unreliable_(
+          std::ranges::any_of(program.verbs.queue_pairs, [](const QueuePair& q) { return q.type != Transport::rc; })),
       regular_(regular(profile) && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
       late_(nic::overtakes(profile.nic_placement)),
@@ -137,7 +149,7 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
       inline_puts_(profile.nic_inline_puts),
       stale_(profile.nic_stale_operands != nic::StaleOperands::none),
       shared_links_(!as_searched(program, profile, network).link_ideal),
-      initial_{nic::System(config_for(program, as_searched(program, profile, network))), {}} {
+      initial_{nic::System(config_for(program, as_searched(program, profile, network), recorded)), {}} {
   if (len(program_.nodes) > kNodesMax)
     throw text::InputError({program_.file, program_.at}, "",
                            fmt::format("at most {} nodes of a test that runs on hardware", kNodesMax),
@@ -184,10 +196,12 @@ void Machine::place_locations(nic::System& system) {
   for (const std::vector<int>& run : side_by_side(program_).runs) {
     const Location& first = at(program_.locations, run.front());
     const auto node = static_cast<nic::NodeId>(node_position(first.node));
-    const std::uint64_t size = 8 * run.size();
+    const std::uint64_t header = takes_datagrams(program_, run.front()) ? nic::kGrhBytes : 0;
+    const std::uint64_t size = header + 8 * run.size();
     nic::Address address = system.allocate(node, size);
     const nic::RegionKind kind{.device = first.device, .relaxed_ordering = first.relaxed};
     const std::uint32_t key = system.register_memory(node, address, size, nic::kAllAccess, kind).lkey;
+    address += header;
     for (const int l : run) {
       const Location& location = at(program_.locations, l);
       if (location.kind != LocationKind::word)
@@ -318,10 +332,11 @@ void Machine::count_answered() {
   for (int n = 0; n < len(atomics); ++n) one_atomic_[static_cast<std::size_t>(n)] = at(atomics, n) < 2;
 }
 
-bool Machine::commutes(const Configuration& c, std::size_t i) const {
+bool Machine::commutes(const Configuration& c, Choice choice) const {
   using Kind = nic::Footprint::Kind;
   using Enters = nic::Footprint::Enters;
-  const nic::Footprint f = c.system.footprint(i);
+  if ((choice & kLost) != 0) return false;
+  const nic::Footprint f = c.system.footprint(choice);
   if (f.kind == Kind::thread_step) return local_step(c, static_cast<int>(f.thread));
   if (!regular_) return false;
   if ((shared_links_ || stale_) && f.enters == Enters::link) return false;
@@ -351,7 +366,7 @@ bool Machine::commutes(const Configuration& c, std::size_t i) const {
 
 bool Machine::verbs_commutes(const nic::Footprint& f) const {
   using Kind = nic::Footprint::Kind;
-  if (f.queues || f.loose) return false;
+  if (f.queues || f.loose || f.may_be_lost) return false;
   switch (f.kind) {
     case Kind::internal:
       return true;
@@ -366,7 +381,8 @@ bool Machine::verbs_commutes(const nic::Footprint& f) const {
   }
 }
 
-void Machine::settle(Configuration& c) const {
+void Machine::settle(Configuration& c, Recording* recording) const {
+  if (c.trails != nullptr) c.trail = c.trails->add(c.trail, Trails::kSettle);
   // Hardware that is alone is no choice either. A thread that is may be in a loop: what it does each turn is a state.
   const auto no_choice = [&](std::size_t i) {
     return commutes(c, i) || (!verbs_ && c.system.pending_events() == 1 &&
@@ -374,7 +390,7 @@ void Machine::settle(Configuration& c) const {
   };
   for (std::size_t i = 0; i < c.system.pending_events();) {
     if (no_choice(i)) {
-      step(c, i);
+      run(c, i, recording);
       i = 0;
     } else {
       ++i;
@@ -382,10 +398,19 @@ void Machine::settle(Configuration& c) const {
   }
 }
 
-void Machine::choices(const Configuration& c, std::vector<std::size_t>& to) const {
+void Machine::choices(const Configuration& c, std::vector<Choice>& to) const {
   to.clear();
-  for (std::size_t i = 0; i < c.system.pending_events(); ++i)
-    if (enabled(c, i)) to.push_back(i);
+  for (std::size_t i = 0; i < c.system.pending_events(); ++i) {
+    if (!enabled(c, i)) continue;
+    to.push_back(i);
+    if (unreliable_ && c.system.footprint(i).may_be_lost) to.push_back(i | kLost);
+  }
+}
+
+sim::Event Machine::event(const Configuration& c, Choice choice) {
+  sim::Event e = c.system.pending_event(choice & ~kLost);
+  if ((choice & kLost) != 0) e.a = ~e.a;
+  return e;
 }
 
 bool Machine::over(const Configuration& c) const {
@@ -394,10 +419,30 @@ bool Machine::over(const Configuration& c) const {
   return true;
 }
 
-void Machine::step(Configuration& c, std::size_t i) const {
-  Interpreter interpreter(*this, c.threads);
-  nic::Context context{interpreter};
-  c.system.step(context, i);
+void Machine::step(Configuration& c, Choice choice, Recording* recording) const {
+  if (c.trails != nullptr) c.trail = c.trails->add(c.trail, choice);
+  run(c, choice, recording);
+}
+
+void Machine::run(Configuration& c, Choice choice, Recording* recording) const {
+  Interpreter interpreter(*this, c.threads, recording);
+  if (recording != nullptr) recording->now(c.system);
+  nic::Context context{.runner = interpreter,
+                       .observer = recording == nullptr ? nullptr : recording->observer(),
+                       .lose = (choice & kLost) != 0};
+  c.system.step(context, choice & ~kLost);
+}
+
+trace::Trace Machine::record(const std::vector<Choice>& choices) const {
+  Configuration c = initial_;
+  Recording recording(*this, c.system);
+  for (const Choice choice : choices) {
+    if (choice == Trails::kSettle)
+      settle(c, &recording);
+    else
+      step(c, choice, &recording);
+  }
+  return recording.take(c.system);
 }
 
 bool Machine::finished(const Configuration& c) const {

@@ -18,8 +18,11 @@
 #include "loco_sim/explore/sharing.hpp"
 #include "model/litmus/program.hpp"
 #include "nic_model/system.hpp"
+#include "trace/trace.hpp"
 
 namespace loco::explore {
+
+class Recording;
 
 /// A sampled run that takes more steps than this is given up: some thread goes on for ever.
 constexpr std::uint64_t kStepsMax = 100'000;
@@ -44,10 +47,38 @@ struct ThreadState {
   bool operator==(const ThreadState&) const = default;
 };
 
+/// Something that may happen next: the number of a pending event; with kLost, the packet that it brings is lost.
+using Choice = std::size_t;
+inline constexpr Choice kLost = Choice{1} << 31U;
+
+/// How configurations were come to, choice by choice, each with the one before it: for runs that are made again to be
+/// recorded.
+class Trails {
+ public:
+  static constexpr std::uint32_t kStart = ~std::uint32_t{0};
+  static constexpr Choice kSettle = kLost - 1;  ///< all that commutes
+
+  std::uint32_t add(std::uint32_t before, Choice choice) {
+    steps_.push_back({before, static_cast<std::uint32_t>(choice)});
+    return static_cast<std::uint32_t>(steps_.size() - 1);
+  }
+  [[nodiscard]] std::vector<Choice> way_to(std::uint32_t last) const;
+  void clear() { steps_.clear(); }
+
+ private:
+  struct Step {
+    std::uint32_t before;
+    std::uint32_t choice;
+  };
+  std::vector<Step> steps_;
+};
+
 /// A program and a machine in the middle of running it.
 struct Configuration {
   nic::System system;
   std::vector<ThreadState> threads;
+  Trails* trails = nullptr;  ///< none: nobody asks how it was come to
+  std::uint32_t trail = Trails::kStart;
 
   [[nodiscard]] std::uint64_t hash() const;
 };
@@ -62,9 +93,9 @@ enum class Network : std::uint8_t {
 class Machine {
  public:
   /// Throws std::invalid_argument for a program that uses something else than words, or more than 32 nodes; of model
-  /// verbs: one for which there is a refusal(), or with more than 32 queue pairs.
+  /// verbs: one for which there is a refusal(), or with more than 32 queue pairs. `recorded`: runs can be recorded.
   Machine(const model::litmus::Program& program, const nic::HardwareProfile& profile,
-          Network network = Network::simplest);
+          Network network = Network::simplest, bool recorded = false);
 
   /// Threads end, cut, after so many further turns of loops that post operations or wait for them: each turn is a new
   /// state, so that exploring would not come to an end. 0: never, as for sampling.
@@ -75,15 +106,14 @@ class Machine {
   [[nodiscard]] std::uint64_t steps_max() const { return verbs_ ? kVerbsStepsMax : kStepsMax; }
   /// The configuration before the first step.
   [[nodiscard]] const Configuration& initial() const { return initial_; }
-  /// Runs the i-th pending event.
-  void step(Configuration& c, std::size_t i) const;
-  /// May the i-th pending event run now? Not so a message for which there is no receive yet: it would be refused and
-  /// sent again, which is to come later. (On links that others share it may: they wait behind it.)
-  [[nodiscard]] bool enabled(const Configuration& c, std::size_t i) const {
-    return !verbs_ || shared_links_ || !c.system.footprint(i).unready;
-  }
-  /// The pending events that may run now.
-  void choices(const Configuration& c, std::vector<std::size_t>& to) const;
+  /// Takes it. `recording`: watches.
+  void step(Configuration& c, Choice choice, Recording* recording = nullptr) const;
+  /// The pending events that may run now. Not so a message for which there is no receive yet: it would be refused and
+  /// sent again, which is to come later. (On links that others share it may: they wait behind it.) What an unreliable
+  /// queue pair has sent may be lost as well.
+  void choices(const Configuration& c, std::vector<Choice>& to) const;
+  /// What names the choice, apart from others of this configuration.
+  [[nodiscard]] static sim::Event event(const Configuration& c, Choice choice);
   /// There are none.
   [[nodiscard]] bool over(const Configuration& c) const;
   /// Nothing is pending and every thread has run to its end. A configuration in which nothing is pending and some
@@ -97,18 +127,26 @@ class Machine {
   /// May this event run at once, whatever else is pending? True if whatever can happen when it runs later can also
   /// happen when it runs now: it touches nothing that another event reads or writes, or being early only allows more
   /// (docs/exploring.md). Running it first loses no outcome.
-  [[nodiscard]] bool commutes(const Configuration& c, std::size_t i) const;
+  [[nodiscard]] bool commutes(const Configuration& c, Choice choice) const;
   /// Runs all that commutes, and what follows from it: what is pending then is a choice, or nothing is.
-  void settle(Configuration& c) const;
+  void settle(Configuration& c, Recording* recording = nullptr) const;
+  /// What happened in a run that takes these choices: a trace of model verbs. Precondition: the machine is `recorded`,
+  /// the program of that model, and the choices are of this program on this hardware.
+  [[nodiscard]] trace::Trace record(const std::vector<Choice>& choices) const;
 
  private:
   friend class Interpreter;
+  friend class Recording;
 
   struct Place {
     nic::NodeId node = 0;
     nic::Address address = 0;
     std::uint32_t key = 0;
   };
+  [[nodiscard]] bool enabled(const Configuration& c, std::size_t i) const {
+    return !verbs_ || shared_links_ || !c.system.footprint(i).unready;
+  }
+  void run(Configuration& c, Choice choice, Recording* recording) const;
   void place_locations(nic::System& system);
   void connect(nic::System& system);
   [[nodiscard]] int node_position(int node) const;
@@ -143,6 +181,7 @@ class Machine {
   Sharing sharing_;
   Loops loops_;
   bool verbs_ = false;         // of that model
+  bool unreliable_ = false;    // with queue pairs whose messages can be lost
   bool regular_ = false;       // nothing is broken, and no limit delays work requests
   bool shared_pcie_ = false;   // queue pairs share an ordering domain,
   bool late_ = false;          // requests of one queue pair overtake each other

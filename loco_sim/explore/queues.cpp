@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -16,6 +15,10 @@ constexpr std::uint32_t kSends = 64;       // that a queue pair holds
 constexpr std::uint32_t kReceives = 64;    // that a receive queue holds
 constexpr std::uint32_t kEntries = 1024;   // of a completion queue: no test comes near
 constexpr std::size_t kWordsPermuted = 6;  // longer messages are laid out as they are written
+
+nic::QpType type_of(Transport transport) {
+  return transport == Transport::rc ? nic::QpType::rc : transport == Transport::uc ? nic::QpType::uc : nic::QpType::ud;
+}
 
 /// Which word is behind which: found message by message, in each order of a message's words.
 class Layout {
@@ -83,6 +86,10 @@ SideBySide side_by_side(const Program& program) {
   result.runs = layout.runs();
   for (const std::vector<int>& run : result.runs)
     for (const int l : run) {
+      if (l != run.front() && takes_datagrams(program, l))
+        result.refused =
+            fmt::format("the header of a datagram comes in front of {}, where another word of a message is",
+                        at(program.locations, l).name);
       const Location& first = at(program.locations, run.front());
       const Location& other = at(program.locations, l);
       if (first.relaxed == other.relaxed && first.device == other.device) continue;
@@ -92,15 +99,32 @@ SideBySide side_by_side(const Program& program) {
   return result;
 }
 
+namespace {
+/// Is the receive queue one of datagrams? Of several queue pairs, which differ, `both` is set.
+bool of_datagrams(const Program& program, int queue, bool& both) {
+  bool datagrams = false, connected = false;
+  for (const QueuePair& q : program.verbs.queue_pairs) {
+    if (q.receive_queue != queue) continue;
+    (q.type == Transport::ud ? datagrams : connected) = true;
+  }
+  both = datagrams && connected;
+  return datagrams;
+}
+}  // namespace
+
+bool takes_datagrams(const Program& program, int location) {
+  bool both = false;
+  return std::ranges::any_of(program.verbs.posts, [&](const Post& p) {
+    return p.kind == PostKind::receive && p.buffer == location && of_datagrams(program, p.receive_queue, both);
+  });
+}
+
 std::string refusal(const Program& program) {
-  std::map<int, int> poster;  // by receive queue
-  for (int t = 0; t < len(program.threads); ++t)
-    for (const Instruction& i : at(program.threads, t).code) {
-      if (i.op != Op::verbs || at(program.verbs.posts, i.object).kind != PostKind::receive) continue;
-      const int queue = at(program.verbs.posts, i.object).receive_queue;
-      if (poster.emplace(queue, t).first->second != t)
-        return fmt::format("several threads post receives to {}", at(program.verbs.receive_queues, queue).name);
-    }
+  for (int r = 0; r < len(program.verbs.receive_queues); ++r) {
+    bool both = false;
+    if (of_datagrams(program, r, both) && both)
+      return fmt::format("{} has receives for datagrams and for connections", at(program.verbs.receive_queues, r).name);
+  }
   return side_by_side(program).refused;
 }
 
@@ -126,26 +150,33 @@ void Queues::create(const Program& program, const std::function<nic::NodeId(int)
     const auto user = std::ranges::find(v.queue_pairs, r, &QueuePair::receive_queue);
     const bool one = std::ranges::count(v.queue_pairs, r, &QueuePair::receive_queue) == 1;
     queue.shared = !one || user->name != at(v.receive_queues, r).name;
-    if (queue.shared) queue.srq = system.create_srq(position(at(v.receive_queues, r).node), kReceives);
+    bool both = false;
+    if (of_datagrams(program, r, both)) queue.header = nic::kGrhBytes;
+    if (queue.shared) queue.number = system.create_srq(position(at(v.receive_queues, r).node), kReceives);
   }
   for (const QueuePair& q : v.queue_pairs) {
-    nic::QpConfig config{.send_cq = at(completion_queues_, q.send_cq), .send_entries = kSends};
+    nic::QpConfig config{.type = type_of(q.type), .send_cq = at(completion_queues_, q.send_cq), .send_entries = kSends};
     if (q.thread != kNone) config.thread = static_cast<nic::ThreadId>(q.thread);
     if (q.receive_cq != kNone) config.recv_cq = at(completion_queues_, q.receive_cq);
     if (q.receive_queue != kNone) {
       const ReceiveQueue& queue = at(receive_queues_, q.receive_queue);
       if (queue.shared)
-        config.srq = queue.srq;
+        config.srq = queue.number;
       else
         config.recv_entries = kReceives;
     }
     const nic::QpId id = system.create_qp(position(q.node), config);
     queue_pairs_.push_back(id);
-    if (q.receive_queue != kNone && !at(receive_queues_, q.receive_queue).shared)
-      at(receive_queues_, q.receive_queue).queue_pair = id;
+    if (q.receive_queue == kNone || at(receive_queues_, q.receive_queue).shared) continue;
+    at(receive_queues_, q.receive_queue).queue_pair = id;
+    at(receive_queues_, q.receive_queue).number = system.queue_pair(id).receives;
   }
   for (int i = 0; i < len(v.queue_pairs); ++i) {
     const QueuePair& q = at(v.queue_pairs, i);
+    if (q.type == Transport::ud) {
+      system.activate(at(queue_pairs_, i));
+      continue;
+    }
     if (q.peer > i) system.connect(at(queue_pairs_, i), at(queue_pairs_, q.peer));
     if (q.peer != kNone) continue;
     // A thread's own to a node: its other end takes no messages.
@@ -164,7 +195,7 @@ void Queues::create(const Program& program, const std::function<nic::NodeId(int)
 
 nic::PostResult Queues::post_receive(nic::Cpu& cpu, int queue, const nic::RecvWqe& wqe) const {
   const ReceiveQueue& q = at(receive_queues_, queue);
-  return q.shared ? cpu.post_srq_recv(q.srq, {&wqe, 1}) : cpu.post_recv(q.queue_pair, {&wqe, 1});
+  return q.shared ? cpu.post_srq_recv(q.number, {&wqe, 1}) : cpu.post_recv(q.queue_pair, {&wqe, 1});
 }
 
 }  // namespace loco::explore

@@ -6,6 +6,7 @@
 // once, the program is not run.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,9 +22,12 @@ struct SideBySide {
   std::string refused;  ///< why there is no such layout; empty: there is one
 };
 [[nodiscard]] SideBySide side_by_side(const model::litmus::Program& program);
-/// Why hardware does not run the program as the model has it; empty: it does. Beside the layout: receives of a queue
-/// that several threads post to are used in the order of posting, in the model in that of becoming known.
+/// Why hardware does not run the program as the model has it; empty: it does. Beside the layout: what a datagram brings
+/// lies behind the 40 bytes of its header, so a queue of receives is for datagrams only, or for none.
 [[nodiscard]] std::string refusal(const model::litmus::Program& program);
+
+/// Is it where a datagram may come?
+[[nodiscard]] bool takes_datagrams(const model::litmus::Program& program, int location);
 
 /// Is it a remote atomic, of any model?
 [[nodiscard]] bool is_atomic(const model::litmus::Program& program, const model::litmus::Instruction& i);
@@ -37,6 +41,11 @@ class Queues {
               nic::System& system);
   [[nodiscard]] nic::QpId queue_pair(int q) const { return model::litmus::at(queue_pairs_, q); }
   [[nodiscard]] nic::CqId completion_queue(int c) const { return model::litmus::at(completion_queues_, c); }
+  /// The machine's number of the receive queue, and what comes in front of a message there.
+  [[nodiscard]] std::uint32_t receive_queue(int queue) const {
+    return model::litmus::at(receive_queues_, queue).number;
+  }
+  [[nodiscard]] std::uint32_t header_bytes(int queue) const { return model::litmus::at(receive_queues_, queue).header; }
   /// Posts a receive to the queue of this index.
   nic::PostResult post_receive(nic::Cpu& cpu, int queue, const nic::RecvWqe& wqe) const;
   /// Does only one thread's text poll it?
@@ -45,7 +54,8 @@ class Queues {
  private:
   struct ReceiveQueue {
     bool shared = false;
-    nic::SrqId srq = 0;
+    std::uint32_t number = 0;
+    std::uint32_t header = 0;
     nic::QpId queue_pair = 0;  ///< whose own it is
   };
   std::vector<nic::QpId> queue_pairs_;

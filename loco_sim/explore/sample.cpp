@@ -18,11 +18,14 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
   std::map<model::litmus::Outcome, std::uint64_t> seen;
   DrawnSchedule draw(machine, seed);
   Seeker seeker(machine, seed);
+  Trails trails;
   Configuration c = machine.initial();
   const Goal& goal = limits.goal;
   for (; result.runs < runs && !result.reached && (result.runs == 0 || !deadline.over()); ++result.runs) {
     if (limits.poll && result.runs % kPollEvery == 0) limits.poll();
     c = machine.initial();
+    trails.clear();
+    if (limits.ways) c.trails = &trails;
     if (goal.passing) {
       result.reached = draw.run_to(c, goal.reached);
     } else if (result.runs % kDrawEvery == 0 || seeker.done()) {
@@ -33,7 +36,7 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
     if (!goal.passing && goal.reached && goal.reached(c)) result.reached = true;
     if (machine.finished(c)) {
       const model::litmus::Outcome outcome = machine.outcome(c);
-      ++seen[outcome];
+      if (++seen[outcome] == 1 && limits.ways) result.ways[outcome] = trails.way_to(c.trail);
       machine.name_failed_assertions(c, result.failed_assertions);
       seeker.show(outcome);
     } else {

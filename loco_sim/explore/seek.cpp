@@ -18,8 +18,8 @@ void Seeker::run(Configuration& c) {
     }
     map_.visit(at, runs_);
     push(at, c);
-    const std::size_t i = pick(c, at);
-    const std::uint32_t choice = map_.choice_of(at, c.system.pending_event(i));
+    const Choice i = pick(c, at);
+    const std::uint32_t choice = map_.choice_of(at, Machine::event(c, i));
     machine_.step(c, i);
     machine_.settle(c);
     at = map_.find(c);
@@ -35,14 +35,14 @@ void Seeker::run(Configuration& c) {
 
 /// Of the choices that are known to lead to something new, else of the open ones, one whose state has had the fewest
 /// visits.
-std::size_t Seeker::pick(const Configuration& c, std::uint32_t state) {
+Choice Seeker::pick(const Configuration& c, std::uint32_t state) {
   machine_.choices(c, choices_);
-  const std::size_t none = c.system.pending_events();
-  std::size_t best = none;
+  const Choice none = c.system.pending_events();
+  Choice best = none;
   constexpr std::uint64_t kLast = std::uint64_t{1} << 63U;
   std::uint64_t least = ~std::uint64_t{0};
-  for (const std::size_t i : choices_) {
-    const std::uint32_t number = map_.choice_of(state, c.system.pending_event(i));
+  for (const Choice i : choices_) {
+    const std::uint32_t number = map_.choice_of(state, Machine::event(c, i));
     if (number == StateMap::kUnknown) continue;
     const StateMap::Choice& choice = map_.choice(number);
     if (choice.closed) continue;
@@ -75,13 +75,12 @@ bool Seeker::on_path(std::uint32_t state) const {
   return false;
 }
 
-std::size_t Seeker::untried(const Place& place) const {
-  const nic::System& system = place.configuration.system;
-  const std::size_t pending = system.pending_events();
+Choice Seeker::untried(const Place& place) {
+  const std::size_t pending = place.configuration.system.pending_events();
   if (map_.closed(place.state) || map_.expanded(place.state)) return pending;
-  for (std::size_t i = 0; i < pending; ++i) {
-    if (!machine_.enabled(place.configuration, i)) continue;
-    const std::uint32_t number = map_.choice_of(place.state, system.pending_event(i));
+  machine_.choices(place.configuration, choices_);
+  for (const Choice i : choices_) {
+    const std::uint32_t number = map_.choice_of(place.state, Machine::event(place.configuration, i));
     if (number == StateMap::kUnknown) continue;
     const StateMap::Choice& choice = map_.choice(number);
     if (!choice.closed && choice.to == StateMap::kUnknown) return i;
@@ -93,13 +92,13 @@ void Seeker::look_ahead() {
   left_ += kAhead;
   while (length_ > 0 && left_ > 0) {
     const Place& place = path_[length_ - 1];
-    const std::size_t i = untried(place);
+    const Choice i = untried(place);
     if (i == place.configuration.system.pending_events()) {
       --length_;
       continue;
     }
     --left_;
-    const std::uint32_t choice = map_.choice_of(place.state, place.configuration.system.pending_event(i));
+    const std::uint32_t choice = map_.choice_of(place.state, Machine::event(place.configuration, i));
     next_ = place.configuration;
     machine_.step(next_, i);
     machine_.settle(next_);

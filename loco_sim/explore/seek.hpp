@@ -41,9 +41,9 @@ class Seeker {
   static constexpr std::uint64_t kAhead = 96;
   static constexpr std::uint64_t kFound = 600;
 
-  [[nodiscard]] std::size_t pick(const Configuration& c, std::uint32_t state);
-  /// A choice at the place that has not been tried: the number of its pending event; or how many are pending.
-  [[nodiscard]] std::size_t untried(const Place& place) const;
+  [[nodiscard]] Choice pick(const Configuration& c, std::uint32_t state);
+  /// A choice at the place that has not been tried; or how many events are pending.
+  [[nodiscard]] Choice untried(const Place& place);
   void look_ahead();
   void push(std::uint32_t state, const Configuration& c);
   [[nodiscard]] bool on_path(std::uint32_t state) const;
@@ -53,7 +53,7 @@ class Seeker {
   StateMap map_;
   std::vector<Place> path_;  // of the run, and of look-ahead on from there; keeps the storage of what it held
   std::size_t length_ = 0;   // of path_, in use
-  std::vector<std::size_t> choices_;
+  std::vector<Choice> choices_;
   Configuration next_;
   std::uint64_t left_ = 0;  // choices that look-ahead may still try
   std::uint32_t runs_ = 0;

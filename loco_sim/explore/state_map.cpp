@@ -20,7 +20,7 @@ std::uint32_t StateMap::find(const Configuration& c) {
   index_.emplace(hash, number);
   states_.push_back({.first = static_cast<std::uint32_t>(choices_.size())});
   machine_.choices(c, enabled_);
-  for (const std::size_t i : enabled_) add_choice(number, c.system.pending_event(i));
+  for (const explore::Choice i : enabled_) add_choice(number, Machine::event(c, i));
   if (enabled_.empty()) {
     Ends& ends = machine_.finished(c) ? ends_[machine_.outcome(c)] : stuck_;
     ends.states.push_back(number);

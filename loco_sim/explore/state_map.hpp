@@ -83,7 +83,7 @@ class StateMap {
   std::vector<Choice> choices_;
   std::map<model::litmus::Outcome, Ends> ends_;
   Ends stuck_;
-  std::vector<std::size_t> enabled_;
+  std::vector<explore::Choice> enabled_;
   std::vector<std::uint32_t> work_;  // of the walks up the map
 };
 

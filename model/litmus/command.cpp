@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "model/litmus/describe.hpp"
 #include "model/litmus/herd.hpp"
 #include "text/input_error.hpp"
 #include "text/shown.hpp"
@@ -326,6 +327,7 @@ class Command {
     if (!options_.explain.empty()) {
       const PartialOutcome wanted = named_outcome(p, "--explain", options_.explain);
       const auto cycles = explain_forbidden(p, wanted, o);
+      if (!cycles.empty()) out_ << describe_threads(p) << ' ' << describe_forbidden(p, wanted, cycles, o) << '\n';
       for (const Explanation& e : cycles) tell(e);
       if (cycles.empty()) {
         const bool possible = witness(p, wanted, o).has_value();

@@ -1,9 +1,10 @@
 // A test told in two sentences: who does what; and of each outcome that the document names, whether it may be seen and
 // what decides that.
+#include "model/litmus/describe.hpp"
+
 #include <algorithm>
 
 #include "model/litmus/herd.hpp"
-#include "model/litmus/litmus.hpp"
 #include "text/shown.hpp"
 #include "text/words.hpp"
 
@@ -52,22 +53,36 @@ std::string reasons(const Explanation& e) {
   return s;
 }
 
+std::string under(const Program& p, const PartialOutcome& asked, const Options& options) {
+  return "Under " + (options.model.empty() ? p.model : options.model) + ", " + outcome(p, asked);
+}
+
 }  // namespace
 
+std::string describe_threads(const Program& program) { return text::shown(program.name) + ": " + who(program); }
+
+std::string describe_forbidden(const Program& program, const PartialOutcome& asked,
+                               const std::vector<Explanation>& cycles, const Options& options) {
+  return under(program, asked, options) + " is never seen: it would need a circle, as " + reasons(cycles.front()) + ".";
+}
+
+std::string describe_allowed(const Program& program, const PartialOutcome& asked, const Options& options) {
+  return under(program, asked, options) + " may be seen: nothing orders these accesses the other way.";
+}
+
 std::string describe(const Program& program, const Options& options) {
-  const std::string model = options.model.empty() ? program.model : options.model;
   std::vector<PartialOutcome> asked = program.allowed;
   asked.insert(asked.end(), program.forbidden.begin(), program.forbidden.end());
-  std::string s = text::shown(program.name) + ": " + who(program);
+  std::string s = describe_threads(program);
   for (const PartialOutcome& o : asked) {
-    s += " Under " + model + ", " + outcome(program, o);
+    s += " ";
     if (witness(program, o, options)) {
-      s += " may be seen: nothing orders these accesses the other way.";
+      s += describe_allowed(program, o, options);
       continue;
     }
     const std::vector<Explanation> cycles = explain_forbidden(program, o, options);
-    s += cycles.empty() ? " " + why_no_candidate(program, options).text + "."
-                        : " is never seen: it would need a circle, as " + reasons(cycles.front()) + ".";
+    s += cycles.empty() ? under(program, o, options) + " " + why_no_candidate(program, options).text + "."
+                        : describe_forbidden(program, o, cycles, options);
   }
   if (program.condition) s += " Asked: " + text(*program.condition) + ".";
   return s;

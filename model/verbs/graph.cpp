@@ -16,13 +16,14 @@ std::string_view name(Kind kind) {
 }
 
 std::string_view name(Edge edge) {
-  constexpr std::array<std::string_view, 12> kNames = {"ppo",
+  constexpr std::array<std::string_view, 13> kNames = {"ppo",
                                                        "ippo",
                                                        "iso",
                                                        "rf",
                                                        "rb",
                                                        "mo",
                                                        "nfo",
+                                                       "rao",
                                                        "matching",
                                                        "poll takes next",
                                                        "receive order",
@@ -46,6 +47,7 @@ Graph::Graph(const trace::Trace& trace, Scope scope) : trace_(&trace), scope_(sc
   if (scope_ == Scope::run) {
     order_memory();
     order_flushes();
+    order_atomics();
   }
 }
 

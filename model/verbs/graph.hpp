@@ -73,6 +73,7 @@ enum class Edge : std::uint8_t {
   rb,
   mo,
   nfo,
+  rao,
   matching,
   poll,
   receive_order,
@@ -82,7 +83,7 @@ enum class Edge : std::uint8_t {
 [[nodiscard]] std::string_view name(Edge edge);
 
 /// What a graph is for: a verdict on the run has all that happened in it; what orders accesses whatever the run
-/// (`hb0`) leaves out what was its accident: mo, rb, nfo, rqo, rco, co and rf but on flags.
+/// (`hb0`) leaves out what was its accident: mo, rb, nfo, rao, rqo, rco, co and rf but on flags.
 enum class Scope : std::uint8_t { run, program };
 
 class Graph {
@@ -137,6 +138,7 @@ class Graph {
   void order_reads();
   void order_memory();
   void order_flushes();
+  void order_atomics();
   struct Frontier;
 
   const trace::Trace* trace_;

@@ -72,9 +72,10 @@ Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind ro
   if (verbs.writes_overtake && row == Kind::aNRW && e.kind == Kind::aNRW) return Order::none;
   if (verbs.reads_as_they_come && row == Kind::aNRW && (e.kind == Kind::aNRR || e.kind == Kind::aNLW))
     return Order::none;
-  const bool queue_event = e.kind == Kind::aRX || e.kind == Kind::aRC || row == Kind::aRX || row == Kind::aRC;
-  if (transport == Transport::ud && queue_event) return Order::none;
-  if (transport == Transport::uc && e.kind == Kind::aSC && (row == Kind::aNRW || row == Kind::aRX)) return Order::none;
+  const auto remote = [](Kind k) { return k == Kind::aNRW || k == Kind::aRX || k == Kind::aRC; };
+  if (transport != Transport::rc && e.kind == Kind::aSC && remote(row)) return Order::none;
+  const bool arrives = remote(row) || e.kind == Kind::aRX || e.kind == Kind::aRC;
+  if (transport == Transport::ud && arrives) return Order::none;
   const bool same_kind = row == e.kind && (e.kind == Kind::aNRW || e.kind == Kind::aNLW);
   if (same_kind && e.relaxed) order = Order::issued;
   if (by_memory(row, e.kind) && row_device != e.device) order = Order::issued;
@@ -230,6 +231,7 @@ void Graph::order_request(std::uint32_t request) {
     each(Kind::aRX, Kind::aSC, true);
   } else {
     each(Kind::aNLR, Kind::aSC, true);
+    if (r.inline_data) each(Kind::aCR, Kind::aSC, true);
   }
   for (const Kind k : {Kind::aNLR, Kind::aNRW, Kind::aNRR, Kind::aNLW, Kind::aNAR, Kind::aRX, Kind::aRC, Kind::aSC})
     each(Kind::aRF, k, true);

@@ -126,6 +126,30 @@ void Graph::order_flushes() {
   }
 }
 
+/// rao: of a node's unit one atomic after the other reads; a write is in memory before the next one does.
+void Graph::order_atomics() {
+  struct Turn {
+    std::uint32_t node = 0;
+    std::uint64_t unit = 0, place = 0;
+    std::uint32_t read = 0;
+    auto operator<=>(const Turn&) const = default;
+  };
+  std::vector<Turn> turns;
+  for (std::uint32_t e = 0; e < events_.size(); ++e) {
+    if (events_[e].kind != Kind::aNAR) continue;
+    const trace::Subevent& s = trace_->subevents[events_[e].item - 1];
+    if (s.stamp == Stamp::aNAR) turns.push_back({s.node, trace::rao_unit(s), trace::rao_place(s), e});
+  }
+  std::ranges::sort(turns);
+  for (std::size_t i = 1; i < turns.size(); ++i) {
+    const Turn &first = turns[i - 1], &second = turns[i];
+    if (first.node != second.node || first.unit != second.unit) continue;
+    both(first.read, second.read, Edge::rao);
+    for (const std::uint32_t e : of_request_[events_[first.read].request])
+      if (events_[e].kind == Kind::aNRW) arc(finish(e), finish(second.read), Edge::rao);
+  }
+}
+
 // --- questions -------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -8,13 +8,18 @@
 
 namespace loco::nic {
 
-void ReceiveQueue::reveal(std::uint32_t count) {
-  // A RESET may have dropped some of them before this was known.
-  visible_ = std::min(visible_ + count, static_cast<std::uint32_t>(entries_.size()));
+void ReceiveQueue::reveal(ThreadId poster, std::uint32_t count) {
+  for (; count > 0; --count) {
+    std::size_t next = visible_;
+    while (next < entries_.size() && entries_[next].poster != poster) ++next;
+    if (next == entries_.size()) return;  // a RESET has dropped it before this was known
+    for (; next > visible_; --next) std::swap(entries_[next], entries_[next - 1]);
+    ++visible_;
+  }
 }
 
 RecvWqe ReceiveQueue::take() {
-  const RecvWqe oldest = entries_.front();
+  const RecvWqe oldest = entries_.front().wqe;
   entries_.pop_front();
   --visible_;
   return oldest;
@@ -22,7 +27,7 @@ RecvWqe ReceiveQueue::take() {
 
 std::vector<RecvWqe> ReceiveQueue::posted() const {
   std::vector<RecvWqe> all;
-  for (std::size_t i = 0; i < entries_.size(); ++i) all.push_back(entries_[i]);
+  for (std::size_t i = 0; i < entries_.size(); ++i) all.push_back(entries_[i].wqe);
   return all;
 }
 
@@ -42,7 +47,10 @@ bool ReceiveQueue::take_limit_event() { return std::exchange(limit_reached_, fal
 
 void ReceiveQueue::hash(Hasher& h) const {
   h.add_all(limit_, limit_reached_, visible_, entries_.size());
-  for (std::size_t i = 0; i < entries_.size(); ++i) add_receive(h, entries_[i]);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    add_receive(h, entries_[i].wqe);
+    if (i >= visible_) h.add(entries_[i].poster);
+  }
 }
 
 void ReceiveQueue::check(std::uint32_t id, sim::SimTime now) const {

@@ -1,9 +1,9 @@
 // Receive work requests of one queue pair, or shared by many of a node (IBTA volume 1, 10.8 and 10.2.9; verbs
 // ibv_post_recv, ibv_srq).
 //
-// Order: they are used in the order in which they were posted. Two windows of one ring: the NIC knows of the first ones
-// (`visible`), whose doorbell record is in memory; those behind them are posted only. What takes and completes them is
-// responder/responder.hpp. Private to nic_model/.
+// Order: they are used in the order in which the NIC comes to know of them, which of each thread is that of posting.
+// Two windows of one ring: the NIC knows of the first ones (`visible`), whose doorbell record is in memory; those
+// behind them are posted only. What takes and completes them is responder/responder.hpp. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +29,15 @@ class ReceiveQueue {
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
   [[nodiscard]] CqId cq() const { return cq_; }
   [[nodiscard]] std::uint32_t room() const { return depth_ - static_cast<std::uint32_t>(entries_.size()); }
-  /// Oldest first.
+  /// In the order of use, as far as the NIC knows of them; then in that of posting.
   [[nodiscard]] std::vector<RecvWqe> posted() const;
   /// Does the NIC know of one?
   [[nodiscard]] bool ready() const { return visible_ > 0; }
 
   /// Precondition: room() > 0.
-  void post(const RecvWqe& wqe) { entries_.push_back(wqe); }
-  /// The doorbell record of `count` more of them has reached memory.
-  void reveal(std::uint32_t count);
+  void post(const RecvWqe& wqe, ThreadId poster) { entries_.push_back({wqe, poster}); }
+  /// The doorbell record of `count` more of this poster's has reached memory.
+  void reveal(ThreadId poster, std::uint32_t count);
   /// Takes the oldest. Precondition: ready().
   RecvWqe take();
   /// Drops all: the queue pair is RESET.
@@ -56,6 +56,12 @@ class ReceiveQueue {
   bool operator==(const ReceiveQueue&) const = default;
 
  private:
+  struct Entry {
+    RecvWqe wqe{};
+    ThreadId poster = 0;
+
+    bool operator==(const Entry&) const = default;
+  };
   NodeId node_;
   std::uint32_t depth_;
   QpId owner_;
@@ -63,7 +69,7 @@ class ReceiveQueue {
   std::uint32_t limit_ = 0;
   bool limit_reached_ = false;
   std::uint32_t visible_ = 0;
-  sim::Ring<RecvWqe> entries_{};
+  sim::Ring<Entry> entries_{};
 };
 
 }  // namespace loco::nic

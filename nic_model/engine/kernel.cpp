@@ -202,6 +202,7 @@ Kernel::Kernel(const SystemConfig& c)
   const bool drops = lossy_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;
   in_time_ = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
   drops_in_time_ = in_time_ && drops;
+  datagrams_overtake_ = ideal && !in_time_;
   for (NicId nic = 0; nic < nics(); ++nic) {
     windows_ =
         windows_ || (in_time_ && (lossy_timeout(nic).ps > 0 || slow_restarts(nic) ||

@@ -94,6 +94,8 @@ class Kernel {
   [[nodiscard]] bool repeats_requests() const { return lossy_ || watches_time_; }
   /// A NIC that takes packets as they come gets those of a queue pair in any order, whatever paths there are.
   [[nodiscard]] bool any_packet_next() const { return any_packet_next_; }
+  /// Datagrams come in any order, each for itself: on the ideal network, where any pending event may be next.
+  [[nodiscard]] bool datagrams_overtake() const { return datagrams_overtake_; }
   /// How much later than at once it takes one, at most, in the order of time; on the ideal network no time passes.
   [[nodiscard]] sim::Duration packet_spread() const { return packet_spread_; }
   /// What is lost is found by selective repeat.
@@ -172,6 +174,7 @@ class Kernel {
   bool any_word_order_ = false;
   bool words_travel_alone_ = false;
   bool any_packet_next_ = false;
+  bool datagrams_overtake_ = false;
   sim::Duration packet_spread_{};
   bool selective_ = false;
   bool naks_gaps_ = true;

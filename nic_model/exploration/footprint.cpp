@@ -80,8 +80,10 @@ void answer(Footprint& f, const Requester& rq, std::uint32_t number) {
 
 Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& packet, bool on_link) {
   Footprint f{.enters = Enters::eager, .on_link = on_link, .qp = packet.destination_qp, .node = packet.destination};
-  f.queues = packet.immediate || packet.opcode == fabric::Opcode::send;
-  f.unready = f.queues && needs_receive(packet) && !s.responders[packet.destination_qp].can_receive(engine);
+  f.queues = packet.immediate || packet.opcode == fabric::Opcode::send || packet.opcode == fabric::Opcode::datagram;
+  f.may_be_lost = s.connections[packet.destination_qp].type() != QpType::rc;
+  const bool refused = f.queues && needs_receive(packet) && !s.responders[packet.destination_qp].can_receive(engine);
+  f.unready = refused && !f.may_be_lost;
   switch (packet.opcode) {
     case fabric::Opcode::write:
       f.kind = Kind::request;
@@ -109,6 +111,13 @@ Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& 
   return f;
 }
 
+/// A datagram that others may overtake is let loose only: nothing has happened yet.
+Footprint of_lane(const State& s, const Engine& engine, const fabric::Packet& packet) {
+  const bool loose = packet.opcode == fabric::Opcode::datagram && engine.kernel.datagrams_overtake();
+  if (loose) return {.on_link = true, .qp = packet.destination_qp, .node = packet.destination};
+  return of_packet(s, engine, packet, true);
+}
+
 Footprint of_stray(const State& s, const Engine& engine, const fabric::Packet& packet) {
   Footprint f = of_packet(s, engine, packet, false);
   f.loose = true;
@@ -123,7 +132,7 @@ Footprint of_event(State& s, std::size_t i) {
   const auto part = static_cast<std::uint32_t>(e.b);
   switch (e.what) {
     case fabric::kEventLane:
-      return of_packet(s, engine, s.network->lane_packet(e.where, 0), true);
+      return of_lane(s, engine, s.network->lane_packet(e.where, 0));
     case kEventArrival:
       return of_packet(s, engine, s.stalled[s.contexts[e.where].stalled_first()].packet, false);
     case kEventStrayRequest:

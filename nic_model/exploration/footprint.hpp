@@ -34,7 +34,8 @@ struct Footprint {
   bool placed = false;   ///< of memory_write: what a request wrote, at its target
   bool queues = false;   ///< something enters or leaves a receive or completion queue, which queue pairs can share, or
                          ///< a message may come that finds no receive
-  bool unready = false;  ///< a message comes for which there is no receive now
+  bool unready = false;  ///< a message comes for which there is no receive now, and which will come again
+  bool may_be_lost = false;  ///< a packet comes that nobody sends again: Context::lose
   ThreadId thread = 0;
   QpId qp = 0;
   NodeId node = 0;

@@ -187,6 +187,10 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     if (!disorder.in_line.empty()) engine.schedule(kEventStrayRequest, id, disorder.in_line.front(), engine.now());
   }
   const Connection& qp = engine.connections[id];
+  if (qp.type() == QpType::ud) {
+    if (qp.takes_requests() && !engine.context->lose) take_datagram(engine, id, packet);
+    return engine.release(packet.buffer);
+  }
   if (packet.source_qp != qp.peer() || qp.state() == QpState::reset) {  // there was a RESET meanwhile
     no_answer(engine, packet);
     return engine.release(packet.buffer);

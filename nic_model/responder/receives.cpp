@@ -8,9 +8,10 @@
 
 namespace loco::nic {
 
-void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count) {
+void receives_posted(Engine& engine, std::uint32_t queue, ThreadId poster, std::uint32_t count) {
   ReceiveQueue& q = engine.receive_queues[queue];
-  q.reveal(count);
+  q.reveal(poster, count);
+  if (Observer* const observer = engine.observer()) observer->on_receives_known(queue, poster, count);
   if (!q.shared() && engine.connections[q.owner()].state() == QpState::error) {
     engine.responders[q.owner()].flush_receives(engine, q.owner());
   }

@@ -289,8 +289,8 @@ class Responder {
 
 static_assert(sizeof(Responder) <= 96, "there can be millions");
 
-/// The doorbell record of a receive queue has reached memory: `count` more entries are the NIC's.
-void receives_posted(Engine& engine, std::uint32_t queue, std::uint32_t count);
+/// The doorbell record of a receive queue has reached memory: `count` more entries of this poster are the NIC's.
+void receives_posted(Engine& engine, std::uint32_t queue, ThreadId poster, std::uint32_t count);
 
 /// May the memory that a request names be accessed?
 [[nodiscard]] fabric::NakCode access_refused(const Engine& engine, const Connection& qp, const fabric::Packet& packet);

@@ -6,8 +6,6 @@ namespace loco::nic {
 
 namespace {
 using Op = fabric::Opcode;
-/// Bytes in front of a datagram (IBTA volume 1, 8.3).
-constexpr std::uint32_t kGrhBytes = 40;
 }  // namespace
 
 void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& packet) {
@@ -63,6 +61,7 @@ void Responder::take_unreliable(Engine& engine, const fabric::Packet& packet) {
   const bool fits = (qp.type() == QpType::ud) == (packet.opcode == Op::datagram);
   if (fits && qp.takes_requests()) {
     if (qp.type() == QpType::ud) {
+      if (engine.kernel.datagrams_overtake()) return let_loose(engine, id, packet, false);
       take_datagram(engine, id, packet);
     } else if (packet.source_qp == qp.peer()) {
       take_connected(engine, id, packet);

@@ -219,7 +219,7 @@ PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
   if (queue.node() != node()) throw std::invalid_argument("a thread posts to a receive queue of another node");
   if (wqes.empty()) return PostResult::bad_request;
   if (wqes.size() > queue.room()) return PostResult::queue_full;
-  for (const RecvWqe& wqe : wqes) queue.post(wqe);
+  for (const RecvWqe& wqe : wqes) queue.post(wqe, thread_);
   const auto posted = static_cast<std::uint32_t>(wqes.size());
   engine_.threads[thread_].push(engine_, thread_, {.doorbell = true, .receive = true, .value = id, .posted = posted});
   return PostResult::ok;

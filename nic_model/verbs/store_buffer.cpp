@@ -13,7 +13,7 @@ void drain(Engine& engine, ThreadId id) {
   Thread& thread = engine.threads[id];
   const StoreEntry entry = thread.pop(engine, id);
   if (entry.receive) {
-    receives_posted(engine, static_cast<std::uint32_t>(entry.value), entry.posted);
+    receives_posted(engine, static_cast<std::uint32_t>(entry.value), id, entry.posted);
   } else if (entry.doorbell) {
     ring_doorbell(engine, thread.node(), entry);
   } else {

@@ -19,6 +19,7 @@ from .units import WORD_MAX, at_least
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
 
 Outcome = dict[str, Any]
+_DESCRIBED_MAX = 12  # tests of a table that tells each of them in words
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,14 @@ class LitmusResult:
         possible, or when no execution would have it (`witness` tells which)."""
         return [_explanation(e) for e in _core.litmus_explain(self._program.core, _outcome_text(outcome), self.model)]
 
+    def describe(self) -> str:
+        """The test told: who does what; then, of each outcome that the document allows or forbids, whether the model
+        does, and what decides that."""
+        return _core.litmus_describe(self._program.core, self.model)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.describe())}</p><pre>{html.escape(self.text)}</pre>"
+
 
 class LitmusResults(list[LitmusResult]):
     """The results of several tests, in order. A list; `ok` says whether all are.
@@ -143,7 +152,9 @@ class LitmusResults(list[LitmusResult]):
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{html.escape(r.name)}</td><td>{html.escape(r.model)}</td><td>{len(r.outcomes)}</td>"
-            f"<td>{html.escape('; '.join([*r.missing, *r.unexpected]) or r.verdict)}</td></tr>" for r in self)
+            f"<td>{html.escape('; '.join([*r.missing, *r.unexpected]) or r.verdict)}</td></tr>"
+            + (f"<tr><td colspan=4>{html.escape(r.describe())}</td></tr>" if len(self) <= _DESCRIBED_MAX else "")
+            for r in self)
         return f"<table><tr><th>test</th><th>model</th><th>outcomes</th><th>verdict</th></tr>{rows}</table>"
 
 

@@ -14,6 +14,7 @@ from ._results import require_result
 from ._rows import require_folder_of
 from ._shown import shown
 from .errors import InputError, _input_error
+from .litmus_tests import LitmusResults
 from .measured import Latency, rate_text, time_text
 from .outcome import UNTIMED, Outcome
 
@@ -50,13 +51,14 @@ footer { margin: 2rem 0 1rem; color: #57606a; font-size: .85rem; }
 """
 
 
-def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
+def report(result: Result | LitmusResults | Mapping[str, Any] | str | os.PathLike[str],
            path: str | os.PathLike[str] | None = None) -> str:
-    """A page with the scenario, the tables, the plots, the verdict with its cycle drawn, and how to run it again.
+    """A page with the scenario, the tables, the plots, the verdict with its cycle drawn, and how to run it again; of
+    litmus tests each told in words, with its outcomes and its verdict.
 
     Args:
-        result: a Result; or what `Result.save` or ``loco-sim run --json`` wrote: its content or the file's name. Only
-            a Result has a trace, hence the plots of what happened when.
+        result: a Result; what `litmus` returns; or what `Result.save` or ``loco-sim run --json`` wrote: its content or
+            the file's name. Only a Result has a trace, hence the plots of what happened when.
         path: where to write the page, if anywhere.
 
     Returns:
@@ -68,6 +70,8 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
         ValueError: what it holds is not a result, or `path` is in no folder or one itself.
         OSError: the page cannot be written; what was there before still is.
     """
+    if isinstance(result, LitmusResults):
+        return _written(_litmus_page(result), path)
     if isinstance(result, (str, os.PathLike)):
         if path is not None and os.path.isfile(result) and os.path.exists(path) and os.path.samefile(result, path):
             raise ValueError(f"{shown(os.fsdecode(path))}: expected another file to write, found the result itself")
@@ -75,7 +79,10 @@ def report(result: Result | Mapping[str, Any] | str | os.PathLike[str],
     data: Any = result.to_dict(everything=True) if isinstance(result, Outcome) else result
     require_result(data)
     data = {key: value for key, value in data.items() if value is not None}  # null is the same as nothing
-    page = _page(data, result if isinstance(result, Outcome) else None)
+    return _written(_page(data, result if isinstance(result, Outcome) else None), path)
+
+
+def _written(page: str, path: str | os.PathLike[str] | None) -> str:
     if path is not None:
         require_folder_of(path)
         _core.write_whole_file(os.fsencode(path), page)
@@ -115,6 +122,23 @@ def read_result(file: str | os.PathLike[str]) -> Any:
     return data
 
 
+def _html(title: str, parts: list[str], footer: str) -> str:
+    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+            f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>\n"
+            + "\n".join(parts) + f"\n<footer>{footer}</footer>\n</body></html>\n")
+
+
+def _litmus_page(results: LitmusResults) -> str:
+    good = sum(r.ok for r in results)
+    parts = ["<h1>Litmus tests</h1>", f"<p>{len(results)} tests, {good} ok</p>"]
+    for r in results:
+        parts += [f"<h2>{html.escape(r.name)}</h2>", f"<p>{html.escape(r.describe())}</p>",
+                  f'<p class="verdict {"ok" if r.ok else "bad"}">{html.escape(f"{r.model}, {r.engine}: {r.verdict}")}</p>',
+                  f"<pre>{html.escape(r.text)}</pre>"]
+    return _html("Litmus tests", parts, f"loco-sim {html.escape(__version__)}")
+
+
 def _page(data: Mapping[str, Any], result: Result | None) -> str:
     title = shown(f"{data.get('scenario', 'run')}, seed {data.get('seed', '?')}")
     parts = [f"<h1>{html.escape(title)}</h1>", _summary(data), "<h2>Verdict</h2>", *_verdict(data, result),
@@ -131,10 +155,7 @@ def _page(data: Mapping[str, Any], result: Result | None) -> str:
     footer = f"loco-sim {html.escape(str(version))}"
     if data.get("config_hash"):
         footer += f", configuration {html.escape(str(data['config_hash']))}"
-    return ("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-            f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head><body>\n"
-            + "\n".join(parts) + f"\n<footer>{footer}</footer>\n</body></html>\n")
+    return _html(title, parts, footer)
 
 
 def _summary(data: Mapping[str, Any]) -> str:

@@ -228,3 +228,15 @@ def test_a_folder_is_its_documents(tmp_path):
     (tmp_path / "a.yml").write_text(COHERENCE.replace("coherence", "first"))
     (tmp_path / "notes.txt").write_text("no test")
     assert [r.name for r in ls.litmus(tmp_path)] == ["first", "coherence"]
+
+
+def test_a_test_is_told_in_words(tmp_path):
+    results = ls.litmus(PAPER)
+    told = results["fig3d-wait-one"].describe()
+    assert told.startswith("fig3d-wait-one: Thread 0 on node 1 does ") and "Under rdmawait, z=1 is never seen" in told
+    assert html.escape(told) in results["fig3d-wait-one"]._repr_html_()
+    few = ls.litmus(STORE_BUFFERING)
+    assert "Under rdmawait, a=0 b=0 may be seen" in few[0].describe()
+    assert html.escape(few[0].describe()) in few._repr_html_()
+    page = ls.report(results, tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == page and all(html.escape(r.describe()) in page for r in results)

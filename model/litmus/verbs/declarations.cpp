@@ -22,6 +22,31 @@ int named_queue(std::vector<CompletionQueue>& queues, const std::string& name, i
   return len(queues) - 1;
 }
 
+Transport transport(const Node& type) {
+  const std::string& word = scalar(type, "rc, uc or ud");
+  for (const auto& [name, transport] :
+       {std::pair("rc", Transport::rc), std::pair("uc", Transport::uc), std::pair("ud", Transport::ud)})
+    if (word == name) return transport;
+  fail(type, "rc, uc or ud");
+}
+
+/// The two ends of a connection name each other. Of datagrams it is who they go to, and an end that sends none has
+/// none.
+void read_peer(Verbs& v, const Node& all, int i) {
+  QueuePair& q = at(v.queue_pairs, i);
+  const Node& entry = all.entries[static_cast<std::size_t>(i)].value;
+  if (q.type == Transport::ud && entry.find("peer") == nullptr) return;
+  const Node& peer = required(entry, "peer");
+  q.peer = find_name(v.queue_pairs, scalar(peer, "a queue pair"));
+  if (q.peer == kNone || q.peer == i) fail(peer, "another queue pair");
+  const QueuePair& other = at(v.queue_pairs, q.peer);
+  if (other.type != q.type) fail(peer, "a queue pair of the same type");
+  q.peer_node = other.node;
+  if (q.type == Transport::ud) return;
+  const Node& back = required(all.entries[static_cast<std::size_t>(q.peer)].value, "peer");
+  if (scalar(back, "a queue pair") != q.name) fail(back, q.name + ": both ends name each other");
+}
+
 void read_queue_pairs(Program& program, const Node& n) {
   if (!is_map(n)) fail(n, "a map of queue pairs");
   Verbs& v = program.verbs;
@@ -30,19 +55,13 @@ void read_queue_pairs(Program& program, const Node& n) {
     q.name = entry.key;
     check_keys(entry.value, {"node", "peer", "send_cq", "recv_cq", "srq", "type"});
     q.node = program.mention(node_number(required(entry.value, "node")));
-    if (const Node* type = entry.value.find("type"); type != nullptr && scalar(*type, "rc") != "rc")
-      fail(*type, "rc: datagrams and unreliable connections are not part of the language yet");
+    if (const Node* type = entry.value.find("type")) q.type = transport(*type);
     v.queue_pairs.push_back(q);
   }
   for (std::size_t i = 0; i < n.entries.size(); ++i) {
     const Node& entry = n.entries[i].value;
     QueuePair& q = v.queue_pairs[i];
-    const Node& peer = required(entry, "peer");
-    q.peer = find_name(v.queue_pairs, scalar(peer, "a queue pair"));
-    if (q.peer == kNone || q.peer == static_cast<int>(i)) fail(peer, "another queue pair");
-    const Node& back = required(n.entries[static_cast<std::size_t>(q.peer)].value, "peer");
-    if (scalar(back, "a queue pair") != q.name) fail(back, q.name + ": both ends name each other");
-    q.peer_node = at(v.queue_pairs, q.peer).node;
+    read_peer(v, n, static_cast<int>(i));
     const auto queue = [&](const char* key) {
       const Node* const named = entry.find(key);
       return named_queue(v.completion_queues, named == nullptr ? q.name : scalar(*named, "a completion queue"), q.node,

@@ -108,23 +108,43 @@ class VerbsStatement {
     complete();
   }
 
-  /// WRITE and SEND. The copy that `inline` makes is the CPU's, before the request is in the queue.
+  /// WRITE and SEND. The copy that `inline` makes is the CPU's, before the request is in the queue. An unreliable
+  /// message may vanish: no receive is taken, and memory gets any of its words, of a SEND none.
   void message() {
     std::vector<int> values;
     if (post_.is_inline) read_sources(VerbsStamp::aCR, values);
     fence();
     if (!post_.is_inline) read_sources(VerbsStamp::aNLR, values);
-    const bool send = post_.kind == PostKind::send || post_.kind == PostKind::send_imm;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      SubEvent w = make(VerbsStamp::aNRW);
-      // A SEND's payload goes where the receive says that it gets: a cell that is not known yet.
-      PathWriter::add_write(p_, w, send ? kNone : writer_.cell(post_.words[k].remote), values[k]);
+    if (at(writer_.program().verbs.queue_pairs, post_.queue_pair).type != Transport::rc) {
+      const unsigned subsets = is_send() ? 1U : 1U << values.size();
+      const unsigned arrives = post_.kind == PostKind::write ? subsets - 1 : subsets;  // with all words, it has arrived
+      for (unsigned words = 0; words < arrives; ++words) vanish(values, words);
     }
+    arrive(values);
+  }
+  [[nodiscard]] bool is_send() const { return post_.kind == PostKind::send || post_.kind == PostKind::send_imm; }
+
+  void arrive(const std::vector<int>& values) {
+    for (std::size_t k = 0; k < values.size(); ++k) place(k, values[k]);
     if (post_.kind != PostKind::write) {
       add(VerbsStamp::aRX);
       add(VerbsStamp::aRC);
     }
     complete();
+  }
+  void vanish(const std::vector<int>& values, unsigned words) {
+    PathState other = s_;
+    VerbsStatement lost(*this, other);
+    for (std::size_t k = 0; k < values.size(); ++k)
+      if ((words >> k & 1U) != 0) lost.place(k, values[k]);
+    lost.complete();
+    ++other.pc;
+    pending_.push_back(std::move(other));
+  }
+  /// A SEND's payload goes where the receive says that it gets: a cell that is not known yet.
+  void place(std::size_t word, int value) {
+    PathWriter::add_write(p_, make(VerbsStamp::aNRW), is_send() ? kNone : writer_.cell(post_.words[word].remote),
+                          value);
   }
   void read_sources(VerbsStamp stamp, std::vector<int>& values) {
     for (const Post::Word& w : post_.words)

@@ -7,11 +7,16 @@
 
 namespace loco::model::litmus {
 
-/// One end of a connection. A thread's own queue pair to a node has no name, no peer, and takes no messages.
+/// Reliable connection, unreliable connection, unreliable datagram.
+enum class Transport { rc, uc, ud };
+
+/// One end of a connection, or of datagrams. A thread's own queue pair to a node has no name, no peer, and takes no
+/// messages.
 struct QueuePair {
   std::string name;
+  Transport type = Transport::rc;
   int node = 0;
-  int peer = -1;           ///< a named one's other end
+  int peer = -1;           ///< a named one's other end; of datagrams: where it sends them, if it does
   int peer_node = 0;       ///< where its remote words are
   int thread = -1;         ///< that posts to it; none as long as nobody does
   int send_cq = -1;        ///< index into Verbs::completion_queues

@@ -43,6 +43,12 @@ class Fixed {
     const Post* p = post(i);
     return p != nullptr && (p->kind == PostKind::cas || p->kind == PostKind::faa);
   }
+  /// The transport of its request.
+  [[nodiscard]] Transport type(int i) const {
+    const Post* p = post(i);
+    return p == nullptr || p->queue_pair == kNone ? Transport::rc
+                                                  : at(x_.program->verbs.queue_pairs, p->queue_pair).type;
+  }
   [[nodiscard]] bool of_send(int i) const {
     const Post* p = post(i);
     return p != nullptr && (p->kind == PostKind::send || p->kind == PostKind::send_imm);
@@ -74,11 +80,22 @@ class Fixed {
   void order_pair(int i, int j) {
     const VerbsStamp s = stamp(i), t = stamp(j);
     char c = order_.cell(s, t);
-    if ((c == 'n' || c == 'i') && (x_.sub(i).queue == kNone || x_.sub(i).queue != x_.sub(j).queue)) return;
+    const bool of_queue = c == 'n' || c == 'i';
+    if (of_queue && (x_.sub(i).queue == kNone || x_.sub(i).queue != x_.sub(j).queue)) return;
+    if (of_queue && unordered(j, s, t)) return;
     if (c == 'n' && weakened(i, j, s, t)) c = 'i';
     if (c == '.') return;
     if (c == 'Y' || c == 'n') so.add(i, j);
     ib.add(i, j);
+  }
+  /// Unreliable transports: nothing answers, so a send CQE only says that sources were read; datagrams come each for
+  /// itself.
+  [[nodiscard]] bool unordered(int j, VerbsStamp s, VerbsStamp t) const {
+    using enum VerbsStamp;
+    if (type(j) == Transport::rc) return false;
+    const auto remote = [](VerbsStamp k) { return k == aNRW || k == aRX || k == aRC; };
+    if (t == aSC) return remote(s);
+    return type(j) == Transport::ud && (remote(s) || t == aRX || t == aRC);
   }
   /// Regions: relaxed ordering, and memories that are ordering domains of their own.
   [[nodiscard]] bool weakened(int i, int j, VerbsStamp s, VerbsStamp t) const {
@@ -107,6 +124,10 @@ class Fixed {
     const bool source = s == aNLR || s == aCR, send = of_send(i);
     if (source && t == aNRW && x_.sub(j).value == read_value_of(i)) return both();
     if (source && t == aRX && send) return both();
+    if (type(i) != Transport::rc && t == aSC) {
+      if (source) both();
+      return;
+    }
     if (s == aNRW && t == aRX) {
       if (send)
         iso.add(j, i), so.add(j, i), ib.add(j, i);
@@ -209,6 +230,7 @@ class Orders {
     };
     const auto by_thread = [&](int i) { return static_cast<int>(x_->sub(i).thread); };
     const auto by_queue_pair = [&](int i) { return fixed_->post(i)->queue_pair; };
+    const auto by_message = [&](int i) { return fixed_->type(i) == Transport::ud ? -1 - i : by_queue_pair(i); };
     for (int r = 0; r < len(verbs().receive_queues); ++r) {
       Line posted{Line::Kind::receives,
                   streams(
@@ -216,7 +238,7 @@ class Orders {
       Line taken{Line::Kind::messages,
                  streams(
                      VerbsStamp::aRX, r,
-                     [&](int i) { return at(verbs().queue_pairs, queue_pair(i).peer).receive_queue; }, by_queue_pair)};
+                     [&](int i) { return at(verbs().queue_pairs, queue_pair(i).peer).receive_queue; }, by_message)};
       posted.places = taken.places = count(taken.streams);
       if (count(posted.streams) < posted.places) return false;
       taken.partner = len(lines_);
@@ -232,7 +254,7 @@ class Orders {
                     VerbsStamp::aSC, c, [&](int i) { return queue_pair(i).send_cq; }, by_queue_pair)};
       for (auto& more : streams(
                VerbsStamp::aRC, c, [&](int i) { return at(verbs().queue_pairs, queue_pair(i).peer).receive_cq; },
-               by_queue_pair))
+               by_message))
         done.streams.push_back(std::move(more));
       polls.places = done.places = count(polls.streams);
       if (count(done.streams) < done.places) return false;

@@ -44,6 +44,7 @@ class VerbsReader : public CallReader {
     } else {
       read(p, word);
     }
+    require_transport(p, word);
     program_.verbs.posts.push_back(std::move(p));
     Instruction i = make(Op::verbs);
     i.object = len(program_.verbs.posts) - 1;
@@ -60,6 +61,21 @@ class VerbsReader : public CallReader {
 
  private:
   Verbs& verbs() { return program_.verbs; }
+
+  /// What unreliable transports carry (IBTA volume 1, table 37): UC no READ and no atomic, which a fence is for; UD
+  /// SENDs.
+  void require_transport(const Post& p, const Token& word) {
+    if (p.queue_pair == kNone) return;
+    const QueuePair& q = at(verbs().queue_pairs, p.queue_pair);
+    const bool send = p.kind == PostKind::send || p.kind == PostKind::send_imm;
+    const bool write = p.kind == PostKind::write || p.kind == PostKind::write_imm;
+    if (q.type == Transport::uc && !send && !write)
+      fail(word, "put, putimm, send or sendimm: " + q.name + " is of type uc");
+    if (q.type == Transport::ud && !send) fail(word, "send or sendimm: " + q.name + " is of type ud");
+    if (q.type != Transport::rc && p.fence)
+      fail(word, "no fence: " + q.name + " is of type uc or ud, nothing of it is answered");
+    if (q.type == Transport::ud && q.peer == kNone) fail(word, "a queue pair with a peer");
+  }
 
   void poll(Post& p) {
     p.kind = PostKind::poll;

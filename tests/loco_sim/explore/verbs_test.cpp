@@ -5,8 +5,10 @@
 #include "loco_sim/explore/explore.hpp"
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
+#include "model/verbs/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
+#include "tests/model/litmus/random_program.hpp"
 
 using namespace loco;
 using model::litmus::Outcome;
@@ -15,7 +17,11 @@ using model::litmus::Program;
 namespace {
 
 std::vector<Program> verbs_corpus() {
-  return model::litmus::parse_file(model::litmus::test::corpus_folder() + "/verbs/verbs.yaml");
+  std::vector<Program> all;
+  for (const char* file : {"/verbs/verbs.yaml", "/verbs/unreliable.yaml"})
+    for (Program& p : model::litmus::parse_file(model::litmus::test::corpus_folder() + file))
+      all.push_back(std::move(p));
+  return all;
 }
 
 /// model-weak as litmus tests of the LOCO paper's models take it.
@@ -37,22 +43,44 @@ std::vector<Outcome> verbs_explored(const std::string& document, const nic::Hard
 }
 
 struct VerbsTotals {
-  std::size_t tests = 0, allowed = 0, explored = 0, incomplete = 0;
+  std::size_t tests = 0, allowed = 0, explored = 0, incomplete = 0, traces = 0;
 };
+
+/// Runs that show each outcome: made again they show it again, and their traces are what the model allows.
+void judge_ways(const Program& program, const explore::Ways& ways, VerbsTotals& totals) {
+  const explore::Machine machine(program, hca_weak(), explore::Network::simplest, true);
+  for (const auto& [outcome, way] : ways) {
+    explore::Configuration c = machine.initial();
+    for (const explore::Choice choice : way)
+      choice == explore::Trails::kSettle ? machine.settle(c) : machine.step(c, choice);
+    INFO(program.text(outcome));
+    CHECK(machine.finished(c));
+    CHECK(machine.outcome(c) == outcome);
+    const model::verbs::Verdict verdict = model::verbs::check(machine.record(way));
+    INFO(verdict.to_text());
+    CHECK(verdict.consistent());
+    ++totals.traces;
+  }
+}
+
 void compare_verbs(const Program& program, VerbsTotals& totals) {
   INFO(program.name);
   if (!explore::refusal(program).empty()) return;
   const std::vector<Outcome> allowed = verbs_allows(program);
   const explore::Machine machine(program, hca_weak());
-  const auto found = explore::explore(machine, {.max_states = 30'000});
+  const auto found = explore::explore(machine, {.max_states = 30'000, .ways = true});
+  CHECK(found.ways.size() == found.outcomes.size());
+  judge_ways(program, found.ways, totals);
   for (const Outcome& o : found.outcomes) {
     INFO(program.text(o));
     CHECK(std::binary_search(allowed.begin(), allowed.end(), o));
   }
-  for (const auto& s : explore::sample(machine, 20, 1).outcomes) {
+  const auto seen = explore::sample(machine, 20, 1, {.ways = true});
+  for (const auto& s : seen.outcomes) {
     INFO(program.text(s.outcome));
     CHECK(std::binary_search(allowed.begin(), allowed.end(), s.outcome));
   }
+  judge_ways(program, seen.ways, totals);
   ++totals.tests;
   totals.allowed += allowed.size();
   totals.explored += found.outcomes.size();
@@ -81,7 +109,9 @@ TEST_CASE("verbs: the corpus is explored and sampled within the model") {
 TEST_CASE("verbs: the whole corpus is explored and sampled within the model", "[.long]") {
   VerbsTotals totals;
   for (const Program& program : verbs_corpus()) compare_verbs(program, totals);
-  INFO(totals.explored << " of " << totals.allowed << " in " << totals.tests << ", " << totals.incomplete << " cut");
+  INFO(totals.explored << " of " << totals.allowed << " in " << totals.tests << ", " << totals.incomplete << " cut, "
+                       << totals.traces << " traces");
+  CHECK(totals.tests == verbs_corpus().size());
   CHECK(totals.explored * 100 >= totals.allowed * 90);
 }
 
@@ -97,6 +127,34 @@ TEST_CASE("verbs: reduction loses no outcome") {
     ++compared;
   }
   CHECK(compared >= 15);
+}
+
+TEST_CASE("verbs: random programs are explored and sampled within the model, and their runs are consistent") {
+  VerbsTotals totals;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const model::litmus::test::RandomVerbs shape{.operations_max = 3, .total_max = 5, .unreliable = seed % 2 == 0};
+    const std::string document = model::litmus::test::random_verbs_document(seed + 70'000, shape);
+    INFO(document);
+    compare_verbs(model::litmus::parse_text(document, "random").front(), totals);
+  }
+  INFO(totals.explored << " of " << totals.allowed << " in " << totals.tests << ", " << totals.incomplete << " cut, "
+                       << totals.traces << " traces");
+  CHECK(totals.explored * 100 >= totals.allowed * 80);
+  CHECK(totals.traces > 100);
+}
+
+TEST_CASE("verbs: receives that two threads post are used as they become known") {
+  // r may become known behind s, although it was posted first: thread 0 sees s posted when it has posted its own.
+  const std::string document =
+      "model: verbs\nlocations: {y: {node: 2}, z: {node: 2}, f: {node: 2}}\n"
+      "qps: {q: {node: 1, peer: p}, p: {node: 2, peer: q}}\n"
+      "threads:\n- {node: 2, code: 'recv(p, y) as r; a = f'}\n- {node: 2, code: 'recv(p, z) as s; f = 1; b = "
+      "poll(p)'}\n"
+      "- {node: 1, code: 'send(q, 5)'}\n";
+  const Program p = model::litmus::parse_text(document, "test").front();
+  const auto shown = explore::explore(explore::Machine(p, hca_weak())).outcomes;
+  CHECK(shown == verbs_allows(p));
+  CHECK(shown.size() == 4);  // a is 0 or 1, b is r or s
 }
 
 TEST_CASE("verbs: words of one message come in any order, or ascending") {

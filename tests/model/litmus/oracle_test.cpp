@@ -130,3 +130,48 @@ TEST_CASE("remote atomics: the engine agrees with the operational machine on 10,
     CHECK(compare_with_machine(model, 1, 1'001, 20'000, "global-atomics", {.global = true}) > 500);
   }
 }
+
+namespace {
+struct VerbsCompared {
+  int programs = 0;
+  std::size_t outcomes = 0;
+};
+VerbsCompared compare_with_verbs_machine(const test::RandomVerbs& shape, std::uint64_t count) {
+  VerbsCompared total;
+  const auto [first, last] = seeds(count);
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    const std::string document = test::random_verbs_document(seed, shape);
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
+    const Program p = parse_text(document, "random").front();
+    const test::ReferenceResult expected = test::verbs_machine(p, 40'000 / loco::test::kShare);
+    if (expected.gave_up) continue;
+    Options o;
+    o.outcomes_only = true;
+    const Result found = enumerate(p, o);
+    if (!found.complete) continue;
+    REQUIRE(found.outcomes == expected.outcomes);
+    ++total.programs;
+    total.outcomes += expected.outcomes.size();
+  }
+  return total;
+}
+}  // namespace
+
+TEST_CASE("verbs: the engine agrees with the operational machine on random programs", "[oracle]") {
+  const VerbsCompared found = compare_with_verbs_machine({.total_max = 6}, 150);
+  INFO(found.programs << " programs, " << found.outcomes << " outcomes");
+  CHECK((found.programs == 1 || found.outcomes > 150));
+}
+
+TEST_CASE("verbs: so it does with unreliable queue pairs", "[oracle]") {
+  const VerbsCompared found = compare_with_verbs_machine({.total_max = 5, .unreliable = true}, 150);
+  INFO(found.programs << " programs, " << found.outcomes << " outcomes");
+  CHECK((found.programs == 1 || found.outcomes > 150));
+}
+
+TEST_CASE("verbs: the engine agrees with the operational machine on 10,000 random programs", "[.long]") {
+  const VerbsCompared reliable = compare_with_verbs_machine({.operations_max = 5, .total_max = 8}, 6000);
+  const VerbsCompared all = compare_with_verbs_machine({.unreliable = true}, 4000);
+  WARN(reliable.programs + all.programs << " programs, " << reliable.outcomes + all.outcomes << " outcomes");
+  CHECK(reliable.programs + all.programs > 9000 / loco::test::kShare);
+}

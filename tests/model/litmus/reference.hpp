@@ -35,5 +35,7 @@ struct AtomicUnits {
 /// Outcomes of the operational machine for rdmatso or rdmawait: store buffers, queue pairs, write buffers, atomic
 /// units.
 [[nodiscard]] ReferenceResult machine(const Program& program, std::uint64_t states_max, AtomicUnits units = {});
+/// The same for model verbs: named queue pairs of all transports, receive and completion queues.
+[[nodiscard]] ReferenceResult verbs_machine(const Program& program, std::uint64_t states_max);
 
 }  // namespace loco::model::litmus::test

@@ -16,6 +16,7 @@ using namespace loco::model::litmus;
 namespace {
 
 std::vector<Program> corpus() { return parse_file(test::corpus_folder() + "/verbs/verbs.yaml"); }
+std::vector<Program> unreliable() { return parse_file(test::corpus_folder() + "/verbs/unreliable.yaml"); }
 
 }  // namespace
 
@@ -30,6 +31,34 @@ TEST_CASE("verbs: every test has the outcomes and the races that it expects", "[
   }
   CHECK(tests == 123);
   CHECK(races >= 20);
+}
+
+TEST_CASE("verbs: unreliable queue pairs have the outcomes that are derived beside their tests", "[verbs]") {
+  for (const Program& p : unreliable()) {
+    const Result r = enumerate(p);
+    INFO(p.name << "\n" << to_herd_text(p, r));
+    CHECK(verdict_of(r) == Verdict::ok);
+  }
+}
+
+TEST_CASE("verbs: what a transport does not carry is refused in its place", "[verbs]") {
+  const auto problem = [](const std::string& type, const std::string& code) {
+    try {
+      (void)parse_text(
+          "model: verbs\nlocations: {x: {node: 2}, u: {node: 1}}\nqps: {q: {node: 1, peer: p, type: " + type +
+              "}, p: {node: 2, peer: q, type: " + type + "}}\nthreads:\n- {node: 1, code: '" + code + "'}\n",
+          "f");
+    } catch (const std::exception& e) {
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(problem("uc", "put(x, 1) on q; sendimm(q, u, 3) inline unsignaled") == "accepted");
+  CHECK(problem("ud", "send(q, u)") == "accepted");
+  for (const char* code : {"get(u, x) on q", "rfaa(u, x, 1) on q", "put(x, 1) on q fence"})
+    CHECK_THAT(problem("uc", code), loco::test::contains_text("f:5:") && loco::test::contains_text("uc"));
+  CHECK_THAT(problem("ud", "put(x, 1) on q"), loco::test::contains_text("q is of type ud"));
+  CHECK_THAT(problem("xrc", "send(q, u)"), loco::test::contains_text("expected rc, uc or ud"));
 }
 
 TEST_CASE("verbs: the flip of a cell turns the verdict of the test that is named after it", "[verbs]") {
