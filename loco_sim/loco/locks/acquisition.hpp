@@ -1,6 +1,16 @@
 // How a thread takes a lock of a mutex_array, in steps that never wait: used by mutex_array::lock and by the key-value
 // store's operations.
 //
+//   step       waits for                             then
+//   queue      the turn among this node's threads    held, if the node has the lock already; else draw
+//   draw       the ticket, and which one is served   held, if it is this one; else announce, or ask
+//   announce   the name written; the look behind it  wait, claim, ask, or announce once more
+//   claim      its name taken back from the home     held, announce on the holder's seat, or wait
+//   wait       its `turn`, on its own seat           held; withdraw once a node does not answer
+//   withdraw   its name taken back, from wherever    ask
+//   ask        which ticket is served                held, ask again after a rest, or give_back
+//   give_back  the ticket given back                 an exception, or ask
+//
 // The thread draws a ticket and, right behind that, reads on the home which ticket is served. If it is another one, the
 // thread writes its name where its predecessor (the thread with the ticket before its own) will look, and behind that,
 // in one list of work requests, reads whether the predecessor has let go meanwhile:

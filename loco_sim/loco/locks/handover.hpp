@@ -1,6 +1,14 @@
 // How a thread lets go of a lock of a mutex_array, in steps that never wait for the network but in fences
 // (mutex_array::unlock and the key-value store's operations). acquisition.hpp is the other side.
 //
+//   step         waits for                               then
+//   (start)      the fence of what the thread has written next thread, name on the seat: told; else next_name, or free
+//   next_name    the name on the home                    told, or free
+//   name_behind  the name on the home, once more, after  done, or taking
+//                the lock was set free
+//   taking       the compare-and-swap that takes it away told, if this node took it; else done
+//   late_answer  a name asked for that is not needed     none
+//
 // The lock goes to the node's next thread, if there is one and it may have it; else to the next ticket. If the name of
 // that ticket's thread is known, the holder puts the turn on that thread's seat, and nowhere else. Names are on the
 // holder's own seat or, where other tickets were waiting when it drew its own, on the home, which it has read

@@ -4,6 +4,12 @@
 // has been posted before and is on its way. So they are given back once
 //   - each peer that was told where they are has said that its endpoint is gone, with nothing on its way to them, and
 //   - this node's operations through the endpoint are done: they read and write its regions, too.
+//   state      of an endpoint that                           until
+//   left       takes part in nothing any more                its object is destroyed
+//   destroyed  nobody here uses any more                     this node's operations through it are done
+//   told       its peers know that nothing writes to theirs  they have said the same, and stores have reached memory
+//   over       has given its memory back                     -
+//
 // An operation is done when its thread has fenced that node since (global_fence(), and hence a barrier), or has ended
 // and the transport knows its operations to be done (OneSidedVerbs::settled).
 //

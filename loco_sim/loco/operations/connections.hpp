@@ -3,6 +3,10 @@
 // A program takes a peer back over a new connection (manager::reconnect). What it made before reaches that peer no
 // more: locks, rings and indices have moved on without it. Endpoints are told apart by their lives, which are numbered
 // in the order of their making on each node.
+//
+//   a life, towards a peer   is reached over
+//   present                  the connection with the greatest number
+//   outdated                 the one before, which has ended: nothing goes there any more
 #pragma once
 
 #include <atomic>
