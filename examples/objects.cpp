@@ -110,7 +110,7 @@ void mutexes(loco::manager& mgr) {
 }
 
 void atomics(loco::manager& mgr) {
-  loco::atomic_var<std::uint64_t> word(mgr, "word");
+  loco::atomic_var<std::uint64_t> word(mgr, "word", /*home=*/mgr.num_nodes() - 1);
   loco::barrier bar(mgr, "atomic-bar");
   mgr.wait_for_ready();
   bar.waiting();

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "loco_sim/libfabric/library.hpp"
 #include "loco_sim/libfabric/orders.hpp"
 
 namespace loco::libfabric {
@@ -28,7 +29,7 @@ struct Close {
 template <typename T>
 using Owned = std::unique_ptr<T, Close<T>>;
 struct FreeInfo {
-  void operator()(fi_info* info) const { fi_freeinfo(info); }
+  void operator()(fi_info* info) const { library().freeinfo(info); }
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 
@@ -43,8 +44,11 @@ class Fabric {
   [[nodiscard]] Promises promises() const;
   /// Can a completion say that a put is in memory?
   [[nodiscard]] bool can_deliver() const { return can_deliver_; }
+  /// Fetch-and-add and compare-and-swap of 64 bits that can be relied on.
   [[nodiscard]] bool has_atomics() const { return has_atomics_; }
   [[nodiscard]] bool addresses_are_virtual() const { return (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0; }
+  /// Does the provider reach memory within its calls only, and not by threads or hardware of its own?
+  [[nodiscard]] bool progress_is_manual() const { return info_->domain_attr->data_progress == FI_PROGRESS_MANUAL; }
   [[nodiscard]] Owned<fid_ep> create_endpoint() const;
   [[nodiscard]] static std::vector<char> name_of(fid_ep& endpoint);
   [[nodiscard]] fi_addr_t insert(const std::vector<char>& name) const;

@@ -12,8 +12,36 @@ namespace loco::libfabric {
 
 namespace {
 
-/// What transports say to each other: where their first endpoint is; a registration.
-enum class Wire : char { name, region };
+/// What transports say to each other: where the endpoint is that answers; a registration; an
+/// atomic to be done, and its old value.
+enum class Wire : char { name, region, atomic, answer };
+
+struct AtomicMessage {
+  std::uint64_t number = 0;
+  Address address = 0;
+  std::uint64_t operand = 0;
+  std::uint64_t compare = 0;  ///< of a compare-and-swap
+  bool swaps = false;
+};
+struct AnswerMessage {
+  std::uint64_t number = 0;
+  std::uint64_t old = 0;
+  Status status = Status::success;
+};
+
+template <typename T>
+std::string bytes_of(Wire kind, const T& message) {
+  std::string body(1 + sizeof(message), static_cast<char>(kind));
+  std::memcpy(body.data() + 1, &message, sizeof(message));
+  return body;
+}
+/// False: it is no such message.
+template <typename T>
+bool take(const std::string& body, T& message) {
+  if (body.size() != 1 + sizeof(message)) return false;
+  std::memcpy(&message, body.data() + 1, sizeof(message));
+  return true;
+}
 
 struct RegionMessage {
   std::uint64_t number = 0;  ///< of the registration on its node, from 1
@@ -38,6 +66,11 @@ Status status_of(int error) {
   }
 }
 
+using Word = std::atomic_ref<std::uint64_t>;
+Word word(Address address) {
+  return Word(*reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): it is a pointer
+}
+
 std::string address_of(const process::Options& options) { return options.hosts[options.node].name; }
 
 }  // namespace
@@ -45,6 +78,7 @@ std::string address_of(const process::Options& options) { return options.hosts[o
 FabricTransport::FabricTransport(process::Options options, const std::string& provider)
     : ProcessTransport(options, "libfabric " + provider),
       fabric_(provider, address_of(options)),
+      answers_(fabric_.create_endpoint()),
       orders_(fabric_.promises()),
       operations_([this](std::size_t count) {
         const Region piece = allocate(count * sizeof(Record));
@@ -66,7 +100,7 @@ FabricTransport::FabricTransport(process::Options options, const std::string& pr
 FabricTransport::~FabricTransport() { stop(); }
 
 void FabricTransport::meet_the_others() {
-  names_[my_node()] = Fabric::name_of(*mine().endpoint);
+  names_[my_node()] = Fabric::name_of(*answers_);
   const std::string name(names_[my_node()].data(), names_[my_node()].size());
   for (NodeId n = 0; n < num_nodes(); ++n)
     if (n != my_node()) mesh().send(n, process::Kind::wire, static_cast<char>(Wire::name) + name);
@@ -82,6 +116,7 @@ FabricTransport::PerThread& FabricTransport::mine() {
   std::unique_ptr<PerThread>& place = per_thread_[my_thread()];
   if (!place) {
     place = std::make_unique<PerThread>();
+    const std::lock_guard lock(provider_mutex_);
     place->endpoint = fabric_.create_endpoint();
     place->fence_next.resize(num_nodes());
     for (NodeId n = 0; n < num_nodes(); ++n) place->under_way.push_back(std::make_unique<UnderWay>());
@@ -96,8 +131,7 @@ FabricTransport::Registered FabricTransport::register_memory(void* memory, std::
   const RegionMessage message{.number = number,
                               .key = fi_mr_key(region.get()),
                               .base = fabric_.addresses_are_virtual() ? 0 : reinterpret_cast<Address>(memory)};
-  std::string body(1 + sizeof(message), static_cast<char>(Wire::region));
-  std::memcpy(body.data() + 1, &message, sizeof(message));
+  const std::string body = bytes_of(Wire::region, message);
   on_wire(my_node(), body);
   for (NodeId n = 0; n < num_nodes(); ++n)
     if (n != my_node()) mesh().send(n, process::Kind::wire, body);
@@ -112,9 +146,10 @@ void FabricTransport::on_wire(NodeId from, const std::string& body) {
     names_[from].assign(body.begin() + 1, body.end());  // read behind a meeting
     return;
   }
+  if (static_cast<Wire>(body[0]) == Wire::atomic) return do_atomic_for(from, body);
+  if (static_cast<Wire>(body[0]) == Wire::answer) return take_answer(body);
   RegionMessage message;
-  if (body.size() != 1 + sizeof(message)) return;
-  std::memcpy(&message, body.data() + 1, sizeof(message));
+  if (!take(body, message)) return;
   const std::unique_lock lock(remotes_mutex_);
   std::vector<Remote>& known = remotes_[from];
   if (known.size() <= message.number) known.resize(message.number + 1);
@@ -123,8 +158,8 @@ void FabricTransport::on_wire(NodeId from, const std::string& body) {
 
 std::string FabricTransport::lacks(Capability what) const {
   const std::string who = "provider " + fabric_.provider();
-  if (what == Capability::atomics)
-    return fabric_.has_atomics() ? "" : who + " has no fetch-and-add and compare-and-swap of 64 bits";
+  if (what == Capability::atomics && !fabric_.has_atomics() && !(fabric_.progress_is_manual() && fabric_.can_deliver()))
+    return who + " has no fetch-and-add and compare-and-swap of 64 bits";
   if ((what == Capability::ordered_puts || what == Capability::reads_push_puts) && orders_.waits_for_puts() &&
       !fabric_.can_deliver())
     return who + " does not order " + orders_.missing() + " (msg_order), and cannot say when a put is in memory " +
@@ -139,7 +174,7 @@ FabricTransport::Target FabricTransport::target(const Region& remote, std::uint6
   const std::vector<Remote>& known = remotes_[remote.node];
   if (remote.rkey >= known.size()) throw std::logic_error("a region that its node has not told of");
   const Remote& registration = known[remote.rkey];
-  return {addresses_[remote.node], remote.base + offset - registration.base, registration.key};
+  return {addresses_[remote.node], remote.base + offset - registration.base, registration.key, remote.base + offset};
 }
 
 void FabricTransport::wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size) {
@@ -188,17 +223,41 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
   record.operation = operation;
   record.told = tag.tell == Tell::always;
   under_way.of(operation).fetch_add(1);
-  std::int64_t error = give(*thread.endpoint, to, record);
+  const auto try_to_give = [&] {
+    const std::lock_guard lock(provider_mutex_);
+    return static_cast<std::int64_t>(give(*thread.endpoint, to, record));
+  };
+  std::int64_t error = try_to_give();
   while (error == -FI_EAGAIN && !gone()) {
     if (!progress()) ::sched_yield();
-    error = give(*thread.endpoint, to, record);
+    error = try_to_give();
   }
   if (error == 0) return;
   finish(record, error == -FI_EAGAIN ? failed_at_once().status : status_of(static_cast<int>(-error)));
 }
 
+template <typename Change>
+bool FabricTransport::done_here(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size,
+                                OperationTag tag, Change change) {
+  if (remote.node != my_node() || !fabric_.progress_is_manual()) return false;
+  check_closing();
+  acts();
+  {
+    const std::lock_guard lock(provider_mutex_);
+    for (std::uint64_t i = 0; i < size; i += kWord) change(word(remote.base + offset + i), i);
+  }
+  if (tag.tell == Tell::always)
+    tell({tag.token, Status::success, remote.node, operation, remote.connection});
+  else
+    ring();  // another thread may wait for what has been written
+  return true;
+}
+
 void FabricTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                           OperationTag tag) {
+  if (done_here(Operation::put, remote, offset, size, tag,
+                [&](Word there, std::uint64_t i) { there.store(word(local + i).load()); }))
+    return;
   post(Operation::put, remote, offset, size, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
     const iovec source{reinterpret_cast<void*>(local), size};  // NOLINT(performance-no-int-to-ptr)
     const fi_rma_iov target{to.address, size, to.key};
@@ -218,6 +277,9 @@ void FabricTransport::put(Address local, const Region& remote, std::uint64_t off
 
 void FabricTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
                           OperationTag tag) {
+  if (done_here(Operation::get, remote, offset, size, tag,
+                [&](Word there, std::uint64_t i) { word(local + i).store(there.load()); }))
+    return;
   post(Operation::get, remote, offset, size, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
     return fi_read(&endpoint, reinterpret_cast<void*>(local), size,  // NOLINT(performance-no-int-to-ptr)
                    registered(local).handle, to.node, to.address, to.key, &record.context);
@@ -226,8 +288,12 @@ void FabricTransport::get(Address local, const Region& remote, std::uint64_t off
 
 void FabricTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
                                 OperationTag tag) {
+  if (done_here(Operation::fetch_add, remote, offset, kWord, tag,
+                [&](Word there, std::uint64_t) { word(local).store(there.fetch_add(add)); }))
+    return;
   post(Operation::fetch_add, remote, offset, kWord, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
     record.operand = add;
+    if (!fabric_.has_atomics()) return ask_for_atomic(to, record, remote.node, local);
     return fi_fetch_atomic(&endpoint, &record.operand, 1, registered(reinterpret_cast<Address>(&record)).handle,
                            reinterpret_cast<void*>(local),  // NOLINT(performance-no-int-to-ptr)
                            registered(local).handle, to.node, to.address, to.key, FI_UINT64, FI_SUM, &record.context);
@@ -236,15 +302,69 @@ void FabricTransport::fetch_add(Address local, const Region& remote, std::uint64
 
 void FabricTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                                    std::uint64_t desired, OperationTag tag) {
+  if (done_here(Operation::compare_swap, remote, offset, kWord, tag, [&](Word there, std::uint64_t) {
+        std::uint64_t old = expected;
+        there.compare_exchange_strong(old, desired);
+        word(local).store(old);
+      }))
+    return;
   post(Operation::compare_swap, remote, offset, kWord, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
     record.operand = desired;
     record.compare = expected;
+    if (!fabric_.has_atomics()) return ask_for_atomic(to, record, remote.node, local);
     void* const descriptor = registered(reinterpret_cast<Address>(&record)).handle;
     return fi_compare_atomic(&endpoint, &record.operand, 1, descriptor, &record.compare, descriptor,
                              reinterpret_cast<void*>(local),  // NOLINT(performance-no-int-to-ptr)
                              registered(local).handle, to.node, to.address, to.key, FI_UINT64, FI_CSWAP,
                              &record.context);
   });
+}
+
+std::int64_t FabricTransport::ask_for_atomic(const Target& to, Record& record, NodeId node, Address local) {
+  record.local = local;
+  AtomicMessage message{.address = to.there,
+                        .operand = record.operand,
+                        .compare = record.compare,
+                        .swaps = record.operation == Operation::compare_swap};
+  {
+    const std::lock_guard lock(asked_mutex_);
+    message.number = ++asked_count_;
+    asked_.emplace(message.number, &record);
+  }
+  mesh().send(node, process::Kind::wire, bytes_of(Wire::atomic, message));
+  return 0;
+}
+
+void FabricTransport::do_atomic_for(NodeId from, const std::string& body) {
+  AtomicMessage message;
+  if (!take(body, message)) return;
+  AnswerMessage answer{.number = message.number, .old = message.compare};
+  if (!is_registered(message.address, kWord)) {
+    answer.status = Status::rem_access_err;
+  } else {
+    const std::lock_guard lock(provider_mutex_);
+    Word here = word(message.address);
+    if (message.swaps)
+      here.compare_exchange_strong(answer.old, message.operand);
+    else
+      answer.old = here.fetch_add(message.operand);
+  }
+  ring();
+  mesh().send(from, process::Kind::wire, bytes_of(Wire::answer, answer));
+}
+
+void FabricTransport::take_answer(const std::string& body) {
+  AnswerMessage answer;
+  if (!take(body, answer)) return;
+  Record* record = nullptr;
+  {
+    const std::lock_guard lock(asked_mutex_);
+    const auto asked = asked_.extract(answer.number);
+    if (asked.empty()) return;
+    record = asked.mapped();
+  }
+  if (answer.status == Status::success) word(record->local).store(answer.old);
+  finish(*record, answer.status);
 }
 
 void FabricTransport::remote_fence(NodeId node) { mine().fence_next.at(node) = true; }
@@ -272,7 +392,7 @@ void FabricTransport::finish(Record& record, Status status) {
 }
 
 bool FabricTransport::progress() {
-  const std::unique_lock lock(progress_mutex_, std::try_to_lock);
+  const std::unique_lock lock(provider_mutex_, std::try_to_lock);
   if (!lock) return false;
   std::array<fi_cq_entry, 16> found;
   const ssize_t count = fi_cq_read(&fabric_.cq(), found.data(), found.size());

@@ -1,17 +1,20 @@
 // One node's Transport over libfabric: reliable datagram endpoints, one for each thread, FI_RMA and FI_ATOMIC.
 //
-// A thread's operations go out on its own endpoint to the peer's first one, so that what the provider promises about
-// the order of one endpoint's operations is about the thread's. What LOCO asks for beyond that, the transport waits for
-// before it posts (orders.hpp), with completions that say that a put is in memory (FI_DELIVERY_COMPLETE); where a
-// provider has neither, lacks() says so, and LOCO refuses.
-// Progress is manual in most providers: whoever waits makes it, also for what others do to this node's memory.
-// Keys of 64 bits and addresses from the start of a registration stay here: each side tells the other of its
-// registrations when they are made, and a Region's key is their number.
+// A thread's operations go out on its own endpoint to one of the peer's that only answers, so that what the provider
+// promises about the order of one endpoint's operations is about the thread's. What LOCO asks for beyond that, the
+// transport waits for before it posts (orders.hpp), with completions that say that a put is in memory
+// (FI_DELIVERY_COMPLETE); where a provider has neither, lacks() says so, and LOCO refuses. Progress is manual in most
+// providers: whoever waits makes it, also for what others do to this node's memory. Where a provider has no atomics, or
+// none that can be relied on, the target's own process does them, asked by a message over TCP, if nobody but who holds
+// the provider's lock reaches its memory for others: so they are atomic with each other. Keys of 64 bits and addresses
+// from the start of a registration stay here: each side tells the other of its registrations when they are made, and a
+// Region's key is their number.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -65,6 +68,7 @@ class FabricTransport final : public process::ProcessTransport {
     fi_addr_t node = FI_ADDR_UNSPEC;
     std::uint64_t address = 0;
     std::uint64_t key = 0;
+    Address there = 0;  ///< as its own process has it
   };
 
   Registered register_memory(void* memory, std::uint64_t size) override;
@@ -78,6 +82,15 @@ class FabricTransport final : public process::ProcessTransport {
   template <typename Give>
   void post(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
             Give give);
+  /// On this node itself, where nobody but who holds the provider's lock reaches memory for others: no provider is
+  /// needed, and what is done so is atomic with what peers do. False: it has to go through the provider.
+  template <typename Change>
+  bool done_here(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
+                 Change change);
+  /// By the process at the other end. Always 0.
+  std::int64_t ask_for_atomic(const Target& to, Record& record, NodeId node, Address local);
+  void do_atomic_for(NodeId from, const std::string& body);
+  void take_answer(const std::string& body);
   void wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size);
   [[nodiscard]] Target target(const Region& remote, std::uint64_t offset) const;
   /// Takes what the provider has finished; false when there was nothing, or somebody else is at it.
@@ -86,18 +99,22 @@ class FabricTransport final : public process::ProcessTransport {
   void tell(const Completion& completion);
 
   Fabric fabric_;
+  Owned<fid_ep> answers_;  ///< what peers operate on; nothing is sent from it
   Orders orders_;
   Operations operations_;
   std::mutex regions_mutex_;
   std::deque<Owned<fid_mr>> regions_;
   std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
-  std::mutex progress_mutex_;
+  std::mutex provider_mutex_;  ///< one thread at a time is in the provider
   std::mutex finished_mutex_;
   std::deque<Completion> finished_;
   std::atomic<std::size_t> finished_size_ = 0;
+  std::mutex asked_mutex_;
+  std::map<std::uint64_t, Record*> asked_;  ///< atomics by message, by number
+  std::uint64_t asked_count_ = 0;
   mutable std::shared_mutex remotes_mutex_;
   std::vector<std::vector<Remote>> remotes_;  ///< by node and key
-  std::vector<std::vector<char>> names_;      ///< of the peers' first endpoints
+  std::vector<std::vector<char>> names_;      ///< of the endpoints that answer
   std::vector<fi_addr_t> addresses_;
   std::vector<Changes> changes_;
 };

@@ -31,6 +31,7 @@ struct Record {
   fi_context context{};  ///< the provider's; first, so that its address is the record's
   std::uint64_t operand = 0, compare = 0;
   std::uint64_t token = 0;
+  Address local = 0;  ///< of an atomic that goes by message: where the old value comes to
   UnderWay* under_way = nullptr;
   NodeId peer = 0;
   std::uint32_t connection = 0;

@@ -30,6 +30,7 @@ constexpr bool asked(Access earlier, Access next) {
 Orders::Orders(const Promises& promises) : promises_(promises) {}
 
 std::uint64_t Orders::limit(Access earlier, Access next) const {
+  if (promises_.atomics_apart && (earlier == Access::atomic || next == Access::atomic)) return 0;
   const auto has = [this](std::uint64_t flag) { return (promises_.flags & flag) != 0; };
   const bool puts = earlier == Access::put && next != Access::atomic;
   const bool atomics = earlier == Access::atomic && next == Access::atomic;

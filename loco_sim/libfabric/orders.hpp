@@ -27,6 +27,7 @@ struct Promises {
   std::uint64_t flags = 0;             ///< fi_tx_attr::msg_order
   std::uint64_t read_after_write = 0;  ///< bytes
   std::uint64_t write_after_write = 0;
+  bool atomics_apart = false;  ///< they go another way than puts and gets: nothing orders the two
 };
 
 class Orders {

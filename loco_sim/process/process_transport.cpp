@@ -270,6 +270,13 @@ const ProcessTransport::Registered& ProcessTransport::registered(Address address
   throw std::out_of_range("address " + std::to_string(address) + " is in no network memory of this node");
 }
 
+bool ProcessTransport::is_registered(Address address, std::uint64_t size) const {
+  for (std::uint32_t i = pieces_made_.load(std::memory_order_acquire); i > 0; --i)
+    if (address - pieces_[i - 1].base < pieces_[i - 1].size)
+      return size <= pieces_[i - 1].size - (address - pieces_[i - 1].base);
+  return false;
+}
+
 std::uint64_t ProcessTransport::load(Address address) { return word(address).load(std::memory_order_acquire); }
 
 void ProcessTransport::store(Address address, std::uint64_t value) {

@@ -106,6 +106,7 @@ class ProcessTransport : public Transport {
   void stop();
 
   [[nodiscard]] const Registered& registered(Address address) const;
+  [[nodiscard]] bool is_registered(Address address, std::uint64_t size) const;
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] Mesh& mesh() { return mesh_; }
   /// Those that sleep look again.

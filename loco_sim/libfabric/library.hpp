@@ -1,0 +1,21 @@
+// libfabric, loaded when it is needed. A program that is linked with it starts all its providers before main(), some of
+// which look for hardware, print and measure clocks for a second; one that may use it does not. The functions that are
+// not inline in its headers are these.
+#pragma once
+
+#include <rdma/fabric.h>
+
+namespace loco::libfabric {
+
+struct Library {
+  decltype(&fi_getinfo) getinfo = nullptr;
+  decltype(&fi_freeinfo) freeinfo = nullptr;
+  decltype(&fi_dupinfo) dupinfo = nullptr;
+  decltype(&fi_fabric) fabric = nullptr;
+  decltype(&fi_strerror) strerror = nullptr;
+};
+
+/// Throws setup_error where it is not installed. It stays loaded.
+[[nodiscard]] const Library& library();
+
+}  // namespace loco::libfabric
