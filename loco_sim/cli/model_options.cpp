@@ -169,7 +169,7 @@ void add_soundness(CLI::App& app, SoundnessArguments& a, Chosen& chosen) {
                             "wait_without_poll", "release_before_data", "no_fence", "get_and_put", "home_cas"}));
   soundness->add_flag(
       "--promises", a.promises,
-      "sv, bal, rbl: in every execution of the clients each promise is kept (Def. 3.13), also those that "
+      "sv, bal, rbl, msw: in every execution of the clients each promise is kept (Def. 3.13), also those that "
       "no small client sees");
   soundness->add_flag("--transitive", a.transitive, "bal: the barrier that fences towards all nodes");
   soundness->add_flag("--guards", a.guards, "msw: guards on both sides of the data in place of a hash");

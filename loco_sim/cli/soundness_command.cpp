@@ -54,9 +54,9 @@ litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
     require_library(a, "--bug " + a.bug, "lock");
     o.lock_bug = bug;
   }
-  if (a.promises && a.library != "sv" && a.library != "bal" && a.library != "rbl")
+  if (a.promises && (a.library == "rdmawait" || a.library == "lock"))
     throw UsageError(fmt::format(
-        "loco-sim soundness: --promises: expected --library sv, bal or rbl, found --library {}", a.library));
+        "loco-sim soundness: --promises: expected --library sv, bal, rbl or msw, found --library {}", a.library));
   o.promises = a.promises;
   if (a.bug == "wait_without_poll") {
     require_library(a, "--bug " + a.bug, "rdmawait");

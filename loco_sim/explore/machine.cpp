@@ -373,7 +373,8 @@ bool Machine::verbs_commutes(const nic::Footprint& f) const {
     case Kind::request:
       return !shared_pcie_ && !late_;
     case Kind::memory_read:
-      return !stale_ && f.bytes <= 8 && sharing_.nic_reads_commute(location_at(f.node, f.address));
+      // Words leave in the order in which they are read: of what may be lost, that decides which ones get through.
+      return !stale_ && !unreliable_ && f.bytes <= 8 && sharing_.nic_reads_commute(location_at(f.node, f.address));
     case Kind::memory_write:
       return f.bytes <= 8 && sharing_.writes_commute(location_at(f.node, f.address));
     default:

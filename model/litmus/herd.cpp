@@ -1,12 +1,12 @@
 #include "model/litmus/herd.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "model/litmus/herd_scanner.hpp"
 #include "model/litmus/parser.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -15,104 +15,6 @@ namespace loco::model::litmus {
 namespace {
 
 constexpr int kNode = 1;
-
-/// Characters of a file with their places; comments are blanks.
-class Scanner {
- public:
-  Scanner(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {
-    const bool c = is("C");  // where (*x is an access
-    for (std::size_t i = 0; i + 1 < text_.size(); ++i) {
-      if (c && text_[i] == '(' && i + 2 < text_.size() && is_word(text_[i + 2])) continue;
-      const std::string_view two = std::string_view(text_).substr(i, 2);
-      if (two != "(*" && two != "//") continue;
-      const std::string_view close = two == "(*" ? "*)" : "\n";
-      const std::size_t end = std::min(text_.find(close, i + 2), text_.size());
-      const std::size_t last = two == "(*" ? std::min(end + 2, text_.size()) : end;
-      for (; i < last; ++i)
-        if (text_[i] != '\n') text_[i] = ' ';
-      --i;
-    }
-  }
-
-  [[noreturn]] void fail(const std::string& expected) {
-    skip();
-    std::size_t end = at_;
-    while (end < text_.size() && is_word(text_[end])) ++end;
-    const std::string found = text_.substr(at_, std::max<std::size_t>(1, end - at_));
-    int line = 1, column = 1;
-    for (std::size_t i = 0; i < at_ && i < text_.size(); ++i) {
-      column = text_[i] == '\n' ? 1 : column + 1;
-      line += text_[i] == '\n' ? 1 : 0;
-    }
-    throw text::InputError({file_, line, column}, "", expected,
-                           at_ >= text_.size() ? "the end of the file" : text::in_quotes(found));
-  }
-  static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-  void skip() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
-  }
-  [[nodiscard]] bool ends() {
-    skip();
-    return at_ >= text_.size();
-  }
-  [[nodiscard]] bool is(std::string_view symbol) {
-    skip();
-    if (text_.compare(at_, symbol.size(), symbol) != 0) return false;
-    return !is_word(symbol.back()) || at_ + symbol.size() >= text_.size() || !is_word(text_[at_ + symbol.size()]);
-  }
-  bool accept(std::string_view symbol) {
-    if (!is(symbol)) return false;
-    at_ += symbol.size();
-    return true;
-  }
-  void expect(std::string_view symbol) {
-    if (!accept(symbol)) fail("'" + std::string(symbol) + "'");
-  }
-  /// A word, or nothing.
-  std::string word() {
-    skip();
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_word(text_[at_])) ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-  std::string identifier(const std::string& expected) {
-    skip();
-    const std::size_t begin = at_;
-    const std::string w = word();
-    if (w.empty() || std::isdigit(static_cast<unsigned char>(w[0])) != 0) {
-      at_ = begin;
-      fail(expected);
-    }
-    return w;
-  }
-  Value number(const std::string& expected = "an integer") {
-    skip();
-    const std::size_t begin = at_;
-    const bool minus = accept("-");
-    const auto v = text::parse_integer(word());
-    if (!v || *v > kValueMax || *v < -kValueMax) {
-      at_ = begin;
-      fail(expected);
-    }
-    return minus ? -*v : *v;
-  }
-  /// Up to the end of the line, or a character that is not part of it.
-  std::string rest_of_line(std::string_view but = {}) {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != '\n' && but.find(text_[at_]) == std::string_view::npos) ++at_;
-    std::string s = text_.substr(begin, at_ - begin);
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())) != 0) s.pop_back();
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())) != 0) s.erase(s.begin());
-    return s;
-  }
-  [[nodiscard]] std::size_t place() const { return at_; }
-  void go_to(std::size_t place) { at_ = place; }
-
- private:
-  std::string text_;
-  std::string file_;
-  std::size_t at_ = 0;
-};
 
 std::string own_name(int thread, const std::string& reg) { return "t" + std::to_string(thread) + "_" + reg; }
 std::string own_location(const std::string& name) { return "l_" + name; }
@@ -513,7 +415,7 @@ class HerdReader {
   }
 
   std::string file_;
-  Scanner in_;
+  HerdScanner in_;
   std::string name_;
   std::map<std::string, Value> init_;
   std::map<std::pair<int, std::string>, Value> register_init_;
@@ -523,163 +425,8 @@ class HerdReader {
   HerdCondition condition_;
 };
 
-std::string text_of(const HerdCondition& c, int node) {
-  using Kind = HerdCondition::Node::Kind;
-  const HerdCondition::Node& n = at(c.nodes, node);
-  switch (n.kind) {
-    case Kind::truth:
-      return "true";
-    case Kind::equal:
-      return at(c.names, n.observable) + "=" + std::to_string(n.value);
-    case Kind::negation:
-      return "not (" + text_of(c, n.lhs) + ")";
-    case Kind::both:
-    case Kind::either: {
-      const auto side = [&](int s) {
-        const bool wrap = n.kind == Kind::both && at(c.nodes, s).kind == Kind::either;
-        return wrap ? "(" + text_of(c, s) + ")" : text_of(c, s);
-      };
-      return side(n.lhs) + (n.kind == Kind::both ? " /\\ " : " \\/ ") + side(n.rhs);
-    }
-  }
-  return "";
-}
-
-bool holds_at(const HerdCondition& c, int node, OutcomeView o) {
-  using Kind = HerdCondition::Node::Kind;
-  const HerdCondition::Node& n = at(c.nodes, node);
-  switch (n.kind) {
-    case Kind::truth:
-      return true;
-    case Kind::equal:
-      return at(o, n.observable) == n.value;
-    case Kind::negation:
-      return !holds_at(c, n.lhs, o);
-    case Kind::both:
-      return holds_at(c, n.lhs, o) && holds_at(c, n.rhs, o);
-    case Kind::either:
-      return holds_at(c, n.lhs, o) || holds_at(c, n.rhs, o);
-  }
-  return false;
-}
-
 }  // namespace
 
 Program parse_herd(std::string_view text, const std::string& file) { return HerdReader(text, file).run(); }
-
-bool holds(const HerdCondition& condition, OutcomeView outcome) { return holds_at(condition, condition.root, outcome); }
-
-std::string text(const HerdCondition& c) {
-  using Quantifier = HerdCondition::Quantifier;
-  const char* const word = c.quantifier == Quantifier::exists   ? "exists"
-                           : c.quantifier == Quantifier::forall ? "forall"
-                                                                : "~exists";
-  return std::string(word) + " (" + text_of(c, c.root) + ")";
-}
-
-namespace {
-
-/// As in the file that the program is from, if it is one of herd's.
-std::string location_name(const Program& p, int location) {
-  const std::string& name = at(p.locations, location).name;
-  return p.condition && name.starts_with("l_") ? name.substr(2) : name;
-}
-
-/// X86 of one thread, an instruction a line; nothing where it has none.
-std::optional<std::vector<std::string>> x86(const Program& p, const Thread& t, std::map<int, std::string>& registers) {
-  static const std::vector<std::string> kRegisters = {"EAX", "EBX", "ECX", "EDX", "ESI", "EDI"};
-  std::vector<std::string> lines;
-  const auto reg = [&](int r) -> std::optional<std::string> {
-    if (const auto known = registers.find(r); known != registers.end()) return known->second;
-    if (registers.size() == kRegisters.size()) return std::nullopt;
-    return registers[r] = kRegisters[registers.size()];
-  };
-  for (const Instruction& i : t.code) {
-    const Expr* const e = i.expr == kNone ? nullptr : &at(p.exprs, i.expr);
-    std::optional<std::string> value;
-    if (e != nullptr && e->op == ExprOp::constant && is_integer(e->constant)) value = "$" + std::to_string(e->constant);
-    if (e != nullptr && e->op == ExprOp::reg) value = reg(e->reg);
-    const bool plain = i.location != kNone && at(p.locations, i.location).kind == LocationKind::word;
-    if (i.op == Op::mfence) {
-      lines.emplace_back("MFENCE");
-    } else if (i.op == Op::read && plain) {
-      const auto r = reg(i.target);
-      if (!r) return std::nullopt;
-      lines.push_back("MOV " + *r + ",[" + location_name(p, i.location) + "]");
-    } else if (i.op == Op::write && plain && value) {
-      lines.push_back("MOV [" + location_name(p, i.location) + "]," + *value);
-    } else if (i.op == Op::assign && value) {
-      const auto r = reg(i.target);
-      if (!r) return std::nullopt;
-      lines.push_back("MOV " + *r + "," + *value);
-    } else {
-      return std::nullopt;
-    }
-  }
-  return lines;
-}
-
-}  // namespace
-
-std::optional<std::string> to_herd_file(const Program& p) {
-  if (is_corerma(p.model) || p.threads.empty()) return std::nullopt;
-  std::vector<std::vector<std::string>> columns;
-  std::vector<std::map<int, std::string>> registers(p.threads.size());
-  std::size_t rows = 0;
-  for (int t = 0; t < len(p.threads); ++t) {
-    if (at(p.threads, t).node != p.threads.front().node) return std::nullopt;
-    auto lines = x86(p, at(p.threads, t), at(registers, t));
-    if (!lines) return std::nullopt;
-    rows = std::max(rows, lines->size());
-    columns.push_back(std::move(*lines));
-  }
-  std::string s = "X86 " + p.name + "\n{";
-  for (int l = 0; l < len(p.locations); ++l)
-    s += " " + location_name(p, l) + "=" + std::to_string(at(p.locations, l).init) + ";";
-  s += " }\n";
-  std::vector<std::size_t> width;
-  for (int t = 0; t < len(columns); ++t) {
-    std::size_t w = 3;
-    for (const std::string& line : at(columns, t)) w = std::max(w, line.size());
-    width.push_back(w);
-  }
-  const auto row = [&](const auto& cell) {
-    for (int t = 0; t < len(columns); ++t) {
-      const std::string text = cell(t);
-      s += (t > 0 ? " | " : " ") + text + std::string(at(width, t) - text.size(), ' ');
-    }
-    s += " ;\n";
-  };
-  row([](int t) { return "P" + std::to_string(t); });
-  for (std::size_t r = 0; r < rows; ++r)
-    row([&](int t) { return r < at(columns, t).size() ? at(columns, t)[r] : std::string(); });
-  // the outcomes that the document asks for: one that is allowed, or all that are forbidden
-  const auto name = [&](const Observable& o) {
-    if (o.thread == kNone) return location_name(p, o.location);
-    const auto& known = at(registers, o.thread);
-    const auto r = known.find(o.reg);
-    return std::to_string(o.thread) + ":" + (r == known.end() ? std::string("EAX") : r->second);
-  };
-  s += "locations [";
-  for (const Observable& o : p.observables) s += name(o) + ";";
-  s += "]\n";
-  if (p.condition) {
-    HerdCondition named = *p.condition;
-    for (std::size_t o = 0; o < named.names.size(); ++o) named.names[o] = name(p.observables[o]);
-    return s + text(named) + "\n";
-  }
-  const bool forbidden = p.allowed.empty() && !p.forbidden.empty();
-  std::string any;
-  for (const PartialOutcome& partial : forbidden ? p.forbidden : p.allowed) {
-    std::string all;
-    for (const auto& [observable, value] : partial) {
-      if (!is_integer(value)) return std::nullopt;
-      all += (all.empty() ? "" : " /\\ ") + name(at(p.observables, observable)) + "=" + std::to_string(value);
-    }
-    any += (any.empty() ? "" : " \\/ ") + (all.empty() ? std::string("true") : "(" + all + ")");
-    if (!forbidden) break;  // `exists` asks for one of them
-  }
-  return s + (forbidden ? "~exists (" : "exists (") + (any.empty() ? "true" : any) + ")\n";
-}
 
 }  // namespace loco::model::litmus

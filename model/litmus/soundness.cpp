@@ -132,7 +132,7 @@ class Soundness {
     if (!telling() || (!options_.every_client && !options_.promises && covered(alphabet_, client_))) return;
     const std::string text = document();
     Program client = parse_text(text, "client").front();
-    if (alphabet_.tuples && !options_.every_client) expect_tuples(client);
+    if (alphabet_.tuples && !options_.every_client && !options_.promises) expect_tuples(client);
     const bool waits = options_.library == "rdmawait";
     const Program implemented =
         waits ? waits_by_polls(client, !options_.wait_without_poll) : implement(client, options_.implementation);
@@ -176,8 +176,8 @@ SoundnessResult check_soundness(const SoundnessOptions& options, const Soundness
     return check_lock_soundness(options, progress);
   if (options.threads < 1 || options.calls < 1 || options.threads > 8)
     throw std::invalid_argument("expected 1 to 8 threads and at least 1 call");
-  if (options.promises && options.library != "sv" && options.library != "bal" && options.library != "rbl")
-    throw std::invalid_argument("expected promises of sv, bal or rbl");
+  if (options.promises && options.library == "rdmawait")
+    throw std::invalid_argument("expected promises of sv, bal, rbl or msw");
   return Soundness(options, progress).run();
 }
 

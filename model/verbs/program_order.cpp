@@ -65,7 +65,9 @@ bool by_memory(Kind row, Kind column) {
 }
 
 /// The cell as regions, placement and transport leave it (docs/verbs.md, "Regions", "Placement", "UC, UD").
-Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind row, bool row_device, const Event& e) {
+/// `device`: whether the column's word is there; of what a READ writes, the word that it reads.
+Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind row, bool row_device, const Event& e,
+           bool device) {
   using Transport = trace::Verbs::Transport;
   Order order = cell(row, e.kind);
   if (order == Order::none) return order;
@@ -78,7 +80,7 @@ Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind ro
   if (transport == Transport::ud && arrives) return Order::none;
   const bool same_kind = row == e.kind && (e.kind == Kind::aNRW || e.kind == Kind::aNLW);
   if (same_kind && e.relaxed) order = Order::issued;
-  if (by_memory(row, e.kind) && row_device != e.device) order = Order::issued;
+  if (by_memory(row, e.kind) && row_device != device) order = Order::issued;
   return order;
 }
 
@@ -147,13 +149,19 @@ void Graph::order_queue_pairs() {
     const trace::Verbs::Transport transport =
         qp < v.queue_pairs.size() ? v.queue_pairs[qp].type : trace::Verbs::Transport::rc;
     Queue& queue = queues[qp];
+    const auto read = std::ranges::find_if(of_request_[r], [this](std::uint32_t e) {
+      return events_[e].kind == Kind::aNRR || events_[e].kind == Kind::aNAR;
+    });
+    const bool reads_device = read != of_request_[r].end() && events_[*read].device;
     for (const std::uint32_t e : of_request_[r]) {
       if (!of_queue_pair(events_[e].kind)) continue;
       for (std::size_t row = kFirst; row < kKinds; ++row) {
         for (const bool device : {false, true}) {
           const Frontier& f = queue.frontier[row - kFirst][device ? 1 : 0];
           if (!f.any()) continue;
-          const Order o = cell(v, transport, static_cast<Kind>(row), device, events_[e]);
+          const bool remote = static_cast<Kind>(row) == Kind::aNRW && events_[e].kind == Kind::aNLW;
+          const Order o =
+              cell(v, transport, static_cast<Kind>(row), device, events_[e], remote ? reads_device : events_[e].device);
           if (o == Order::none) continue;
           arc(f.begun, start(e), o == Order::both ? Edge::ppo : Edge::ippo);
           if (o == Order::both) arc(f.done, finish(e), Edge::ppo);

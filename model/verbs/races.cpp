@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -23,7 +24,8 @@ std::string_view name(RaceKind kind) {
                                                                "unordered",
                                                                "words of a message",
                                                                "CQ overrun",
-                                                               "no receive"};
+                                                               "no receive",
+                                                               "unreliable"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -81,13 +83,14 @@ class Finder {
  private:
   using Word = std::pair<std::uint32_t, std::uint64_t>;
 
-  /// Two accesses that are a race if none of these answers is yes.
+  /// Two accesses that are a race if none of these answers is yes, and that of `behind`, if there is one.
   struct Candidate {
     RaceKind kind = RaceKind::unordered;
     bool error = true;
     std::uint32_t a = kNone, b = kNone;  ///< events
     std::array<std::size_t, 2> questions{};
     std::size_t asked = 0;
+    std::optional<std::size_t> behind{};
   };
 
   [[nodiscard]] const Event& event(std::uint32_t e) const { return graph_.events()[e]; }
@@ -118,6 +121,10 @@ class Finder {
   void source_changed(std::uint32_t source, std::uint32_t other);
   void result_early(std::uint32_t result, std::uint32_t other);
   void both_ways(RaceKind kind, std::uint32_t a, std::uint32_t b);
+  void may_be_lost(std::uint32_t write, std::uint32_t other);
+  [[nodiscard]] bool reliable(std::uint32_t qp) const {
+    return qp >= verbs_.queue_pairs.size() || verbs_.queue_pairs[qp].type == Verbs::Transport::rc;
+  }
   /// The first poll that tells that a request is done; kNone: none did.
   [[nodiscard]] std::uint32_t told(std::uint32_t request) const { return told_[request]; }
   /// A CPU's read that saw this write, where the thread looks until it sees it: it reads the word no more before it
@@ -140,6 +147,7 @@ class Finder {
   std::vector<std::uint32_t> told_;
   std::vector<std::uint32_t> told_receive_;  ///< by receive: the poll of its CQE
   std::vector<std::uint32_t> taken_by_;      ///< by receive: the message
+  std::vector<std::uint32_t> arrived_;       ///< by request: the poll of the receive CQE that its message gave
   std::vector<Graph::Question> questions_;
   std::vector<Candidate> candidates_;
   std::map<std::tuple<RaceKind, std::uint32_t, std::uint32_t, Word>, Race> races_;
@@ -178,6 +186,7 @@ bool Finder::alike(const std::vector<std::uint32_t>& a, const std::vector<std::u
 void Finder::index_completions() {
   // A CQE tells of its request and all earlier ones of the queue pair's sends.
   told_.assign(verbs_.requests.size(), kNone);
+  arrived_.assign(verbs_.requests.size(), kNone);
   std::map<std::uint32_t, std::vector<std::uint32_t>> queues;
   for (std::uint32_t r = 0; r < verbs_.requests.size(); ++r) queues[verbs_.requests[r].qp].push_back(r);
   taken_by_.assign(verbs_.receives.size(), kNone);
@@ -192,6 +201,8 @@ void Finder::index_completions() {
       if (entry.message == kNone) continue;
       const std::uint32_t receive = verbs_.messages[entry.message].receive;
       if (receive != kNone) told_receive_[receive] = graph_.event_of_poll(p);
+      const std::uint32_t request = verbs_.messages[entry.message].request;
+      if (request != kNone) arrived_[request] = graph_.event_of_poll(p);
       continue;
     }
     if (entry.request == kNone) continue;
@@ -223,6 +234,26 @@ void Finder::compare(std::uint32_t a, std::uint32_t b) {
     return;
   }
   if (!x.flag && !y.flag) both_ways(RaceKind::unordered, a, b);
+  for (const auto& [write, other] : {std::pair(a, b), std::pair(b, a)})
+    if (event(write).kind == Kind::aNRW && by_cpu(other) && !event(write).flag && !reliable(request_of(write).qp))
+      may_be_lost(write, other);
+}
+
+/// An access behind an unreliable message's write: does it know that this message has come, or only of another one?
+void Finder::may_be_lost(std::uint32_t write, std::uint32_t other) {
+  Candidate c{.kind = RaceKind::unreliable, .error = false, .a = write, .b = other, .behind = questions_.size()};
+  questions_.push_back({write, other, false});
+  const std::uint32_t request = event(write).request;
+  ask(c, arrived_[request], other);
+  for (const std::uint32_t flag : graph_.of_request(request)) {
+    if (event(flag).kind != Kind::aNRW || !event(flag).flag || c.asked == c.questions.size()) continue;
+    const auto looks = by_thread_.find({event(other).thread, {event(flag).node, event(flag).address}});
+    if (looks == by_thread_.end()) continue;
+    const auto saw = std::ranges::find_if(
+        looks->second, [&](std::uint32_t e) { return reads(event(e).kind) && source_of(e) == event(flag).item; });
+    if (saw != looks->second.end()) ask(c, *saw, other);
+  }
+  suspect(c);
 }
 
 void Finder::source_changed(std::uint32_t source, std::uint32_t other) {
@@ -335,6 +366,11 @@ std::string Finder::advice(const Candidate& c) const {
           request_of(c.a).qp);
     case RaceKind::receive_buffer_in_use:
       return "ordered by: polling the receive's completion first, or posting it later";
+    case RaceKind::unreliable:
+      return fmt::format(
+          "the message may be lost, and what comes behind it on queue pair {} arrive: ordered by its own receive "
+          "completion (immediate data, or a SEND), a flag among its own words, or a reliable connection",
+          request_of(c.a).qp);
     case RaceKind::in_flight_twice: {
       const Verbs::Request& a = request_of(c.a);
       const Verbs::Request& b = request_of(c.b);
@@ -393,7 +429,7 @@ void Finder::add(Race race, std::uint32_t place_a, std::uint32_t place_b) {
 void Finder::settle() {
   graph_.ask(questions_);
   for (const Candidate& c : candidates_) {
-    bool ordered = false;
+    bool ordered = c.behind && !questions_[*c.behind].yes;
     for (std::size_t i = 0; i < c.asked; ++i) ordered = ordered || questions_[c.questions[i]].yes;
     if (!ordered) report(c);
   }
@@ -444,7 +480,7 @@ void Finder::queues() {
     if (e.failed && !e.receive) failed.insert(e.request);
   for (const Verbs::Message& m : verbs_.messages) {
     if (m.receive != kNone) continue;
-    const bool reliable = m.qp >= verbs_.queue_pairs.size() || verbs_.queue_pairs[m.qp].type == Verbs::Transport::rc;
+    const bool reliable = this->reliable(m.qp);
     const bool given_up = m.request != kNone && failed.contains(m.request);
     Race race{.kind = RaceKind::no_receive, .error = !reliable || given_up};
     std::uint32_t place = 0;

@@ -25,8 +25,9 @@ enum class RaceKind : std::uint8_t {
   words_of_a_message,  ///< a case of `unordered`
   cq_overrun,
   no_receive,
+  unreliable,  ///< ordered, but a message may be lost and the program would go on: a warning
 };
-inline constexpr std::size_t kRaceKinds = 9;
+inline constexpr std::size_t kRaceKinds = 10;
 /// `source changed`, `unordered`, ...
 [[nodiscard]] std::string_view name(RaceKind kind);
 

@@ -165,7 +165,7 @@ class Race:
 
     kind: str
     """"source changed", "result before completion", "receive buffer in use", "two receives, one buffer", "in flight
-    twice", "unordered", "words of a message", "CQ overrun" or "no receive" """
+    twice", "unordered", "words of a message", "CQ overrun", "no receive" or "unreliable" """
     error: bool  #: False: a warning
     node: int
     address: int  #: of the word; 0: it is of none

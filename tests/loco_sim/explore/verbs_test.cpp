@@ -185,6 +185,24 @@ TEST_CASE("verbs: a message that finds no receive has no outcome, one that finds
   CHECK(verbs_explored(document + "'recv(p, y); poll(p); a = y'}\n", hca_weak()) == std::vector<Outcome>{{5}});
 }
 
+TEST_CASE("a store between the read and the write of an atomic is lost, which few runs find") {
+  // docs/atomics.md: rao orders atomics only. x = 5 falls between the two halves: z = 0, x = 1.
+  for (const char* post : {"model: rdmatso\nthreads:\n- {node: 1, code: 'rfaa(z, x, 1); poll(2)'}\n",
+                           "model: verbs\nqps: {q: {node: 1, peer: p}, p: {node: 2, peer: q}}\n"
+                           "threads:\n- {node: 1, code: 'rfaa(z, x, 1) on q; poll(q)'}\n"}) {
+    const std::string document =
+        std::string("locations: {x: {node: 2}, z: {node: 1}}\nfinal: [z, x]\n") + post + "- {node: 2, code: 'x = 5'}\n";
+    INFO(document);
+    const Program p = model::litmus::parse_text(document, "test").front();
+    const explore::Machine machine(p, hca_weak());
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      constexpr std::uint64_t kRuns = 16;
+      const auto seen = explore::sample(machine, kRuns, seed).outcomes;
+      CHECK(std::ranges::any_of(seen, [](const auto& s) { return s.outcome == Outcome{0, 1}; }));
+    }
+  }
+}
+
 TEST_CASE("verbs: messages whose words cannot lie side by side are refused") {
   const std::string text =
       "model: verbs\nlocations: {x: {node: 2}, y: {node: 2}, z: {node: 2}, u: {node: 1}, v: {node: 1}}\n"

@@ -188,3 +188,49 @@ TEST_CASE("a list of requests rings one doorbell, and a list that does not fit i
   CHECK(took == round_profile().cpu_post_wqe * 4 + round_profile().cpu_doorbell);
   CHECK(s.counters().doorbells == 1);
 }
+
+namespace {
+/// Data and a flag by WRITEs of one queue pair; the other side spins on the flag, then reads the data. `immediate`: the
+/// data comes with immediate data, whose completion is polled.
+std::vector<Race> flag_behind_data(nic::QpType type, bool immediate) {
+  Machine machine(recorded(1, 2));
+  nic::System& s = machine.system();
+  const nic::MemoryRegion here = region(s, 0, 64), there = region(s, 1, 64);
+  const nic::CqId cq = s.create_cq(0, 8), other = s.create_cq(1, 8);
+  const nic::QpId qp = s.create_qp(0, {.type = type, .send_cq = cq, .send_entries = 4});
+  const nic::QpId peer = s.create_qp(1, {.type = type, .send_cq = other, .send_entries = 1, .recv_entries = 4});
+  s.connect(qp, peer);
+  s.post_recv(peer, {.address = there.base + 32, .length = 0, .lkey = there.lkey});
+  machine.spawn(0, [&](Thread& t) {
+    for (const std::uint64_t word : {std::uint64_t{0}, std::uint64_t{8}}) {
+      nic::Wqe write{.opcode = nic::Opcode::rdma_write,
+                     .lkey = here.lkey,
+                     .rkey = there.rkey,
+                     .local = here.base,
+                     .remote = there.base + word};
+      t.store(here.base, 1);
+      write.with_imm = immediate && word == 0;
+      t.post_send(qp, write);
+      (void)t.wait_cq(cq);
+    }
+  });
+  machine.spawn(1, [&](Thread& t) {
+    if (immediate)
+      (void)t.wait_cq(other);
+    else
+      (void)t.wait_for_change(there.base + 8, 0);
+    CHECK(t.load(there.base) == 1);
+  });
+  machine.run();
+  return model::verbs::races(machine.take_trace());
+}
+}  // namespace
+
+TEST_CASE("data that a lost message would have brought, behind a flag of another message, is warned of") {
+  CHECK(flag_behind_data(nic::QpType::rc, false).empty());
+  const std::vector<Race> warned = flag_behind_data(nic::QpType::uc, false);
+  REQUIRE(warned.size() == 1);
+  CHECK(warned.front().kind == RaceKind::unreliable);
+  CHECK_FALSE(warned.front().error);
+  CHECK(flag_behind_data(nic::QpType::uc, true).empty());
+}

@@ -139,7 +139,7 @@ SoundnessResult check_promises_of(const std::string& library, int calls, const I
 }  // namespace
 
 TEST_CASE("LOCO's libraries keep each promise in every execution of small clients (Definition 3.13)", "[soundness]") {
-  for (const auto& [library, calls] : {std::pair{"sv", 1}, {"bal", 1}, {"rbl", 1}}) {
+  for (const auto& [library, calls] : {std::pair{"sv", 1}, {"bal", 1}, {"rbl", 1}, {"msw", 1}}) {
     const SoundnessResult r = check_promises_of(library, calls);
     INFO(library << "\n" << r.counterexample << "\n" << r.promise);
     CHECK(r.sound);
