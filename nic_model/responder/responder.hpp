@@ -106,9 +106,10 @@ struct Disorder {
   sim::Ring<Replay> replays{};  // oldest first, at most max_dest_rd_atomic; only where packets can be lost
   sim::Ring<ReorderSlot> reorder{};
   sim::Pool<fabric::Packet> strays{};
-  sim::Ring<std::uint32_t> in_line{};      // of strays, those that keep their order: only the first has an event
-  sim::Ring<std::uint64_t> read_stream{};  // numbers of READs that have not taken effect, when these are ordered
-  fabric::Psn gap{};                       // what has been missing `since`, where that has to be tolerated for a time
+  sim::Ring<std::uint32_t> in_line{};       // of strays, those that keep their order: only the first has an event
+  sim::Ring<std::uint64_t> read_stream{};   // numbers of READs that have not taken effect, when these are ordered
+  sim::Ring<sim::SimTime> packets_there{};  // when the data of the next packets of READs has been read: responses.cpp
+  fabric::Psn gap{};                        // what has been missing `since`, where that has to be tolerated for a time
   sim::SimTime since{};
   std::uint32_t refused = kNone;  // the work request whose NAK led to ERROR
 
@@ -251,6 +252,8 @@ class Responder {
   void schedule_respond(Engine& engine, QpId id);
   void announce_response(Engine& engine, QpId id) const;
   [[nodiscard]] bool may_respond(const Engine& engine, const Connection& qp) const;
+  sim::SimTime next_packet_read(Engine& engine, QpId id, std::uint32_t bytes, std::uint32_t key);
+  sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key, sim::SimTime port);
   [[nodiscard]] std::uint32_t payload_behind(const Engine& engine, const Connection& qp, bool last) const;
 
   // read_order.cpp

@@ -99,27 +99,34 @@ std::uint32_t Responder::payload_behind(const Engine& engine, const Connection& 
   return r.opcode == Op::read_response ? next_segment(engine, qp, r) : 0;
 }
 
-namespace {
-/// Of a queue pair that reads the data of so many packets at a time: when the next of a READ has been, if each takes as
-/// long as this one would now. A read waits for the link behind what the NIC is writing.
-sim::Duration read_share(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key) {
-  const std::uint32_t packets = engine.profile(packet.source).nic_read_packets;
-  if (packets == 0 || packet.last) return {};
-  return {read_time_now(engine, engine.connections[id].node(), key, packet.length).ps / packets};
+/// A packet of a READ's answer leaves now. Of a queue pair that reads the data of so many packets at a time: when that
+/// of the next one is there. What has left makes room, so that the packet `nic.read_packets` behind it is asked for
+/// now: on the link behind what the NIC is writing.
+sim::SimTime Responder::next_packet_read(Engine& engine, QpId id, std::uint32_t bytes, std::uint32_t key) {
+  const NicId node = engine.connections[id].node();
+  const std::uint32_t packets = engine.profile(node).nic_read_packets;
+  sim::Ring<sim::SimTime>& there = disorder_.edit().packets_there;
+  while (there.size() < packets - 1) there.push_back({});  // the first ones are all asked for at once
+  there.push_back(engine.now() + read_time_now(engine, node, key, bytes));
+  const sim::SimTime next = there.front();
+  there.pop_front();
+  return next;
 }
 
 /// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. Behind
 /// the data of a READ there is a gap.
-sim::SimTime answer_free(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key, sim::SimTime port) {
+sim::SimTime Responder::answer_free(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key,
+                                    sim::SimTime port) {
   if (packet.opcode != Op::read_response) return port;
-  const sim::Duration gap = engine.profile(packet.source).nic_read_gap;
-  const sim::SimTime paced = std::max(port, engine.now() + read_share(engine, id, packet, key));
-  const sim::SimTime free = packet.last ? port + gap : paced;
+  const HardwareProfile& p = engine.profile(packet.source);
+  sim::SimTime free = packet.last ? port + p.nic_read_gap : port;
+  const bool one_of_several = !packet.first || !packet.last;
+  if (p.nic_read_packets != 0 && one_of_several)
+    free = std::max(free, next_packet_read(engine, id, packet.length, key));
   // What waits for the port waits for no gap.
-  if (gap.ps > 0 || paced > port) engine.contexts[id].count_answer(free - engine.now());
+  if (p.nic_read_gap.ps > 0 || free > port) engine.contexts[id].count_answer(free - engine.now());
   return free;
 }
-}  // namespace
 
 void Responder::respond(Engine& engine, QpId id) {
   if (wait_for_port(engine, id, true)) return;
