@@ -31,16 +31,29 @@ int file_of_channel = -1;
   end_now(126);
 }
 
+char** variables = nullptr;  ///< as the loader gives them, before the C library has them
+
+/// Where the channel is; the program does not find it any more.
+const char* take_variable() {
+  const std::size_t length = std::strlen(kChannelVariable);
+  for (char** at = variables == nullptr ? environ : variables; at != nullptr && *at != nullptr; ++at) {
+    if (std::strncmp(*at, kChannelVariable, length) != 0 || (*at)[length] != '=') continue;
+    const char* const value = *at + length + 1;
+    for (char** rest = at; *rest != nullptr; ++rest) rest[0] = rest[1];
+    return value;
+  }
+  return nullptr;
+}
+
 /// Other libraries' constructors may call what the shim replaces before its own constructor has run.
 void attach() {
   attached = true;
-  const char* const text = getenv(kChannelVariable);
+  const char* const text = take_variable();
   if (text == nullptr) return;
   const int file = std::atoi(text);
   void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return;
   system_call(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
-  unsetenv(kChannelVariable);
   t_channel = static_cast<Channel*>(memory);
   if (t_channel->version != kProtocolVersion || t_channel->bytes != sizeof(Channel)) misfit();
   t_channel->thread = static_cast<std::uint32_t>(system_call(SYS_gettid));
@@ -174,7 +187,9 @@ void approximated(const char* what) { note(Note::approximated, what); }
 
 namespace {
 
-[[gnu::constructor]] void begin() {
+/// The first constructor of all (-z initfirst): others may look at the time-stamp counter in theirs.
+[[gnu::constructor]] void begin(int, char**, char** environment) {
+  variables = environment;
   if (channel() == nullptr) return;
   install_handlers();
   call(Request::start);
