@@ -55,11 +55,11 @@ Conductor::Conductor(const Options& options)
 }
 
 Conductor::~Conductor() {
-  for (const auto& program : programs_)
-    if (program && !program->ended && program->process > 0) {
-      kill(program->process, SIGKILL);
-      waitpid(program->process, nullptr, 0);
-    }
+  for_each_program([](const Program& program) {
+    if (program.ended || program.process <= 0) return;
+    kill(program.process, SIGKILL);
+    waitpid(program.process, nullptr, 0);
+  });
   if (board_ >= 0) close(board_);
   if (network_lock_ >= 0) close(network_lock_);
 }
@@ -67,10 +67,11 @@ Conductor::~Conductor() {
 // --- starting --------------------------------------------------------------------------------------------------------
 
 HostFacts Conductor::facts_of(std::uint32_t host) const {
-  const nic::HardwareProfile& p = profile();
+  const nic::HardwareProfile& p = profile(host);
   HostFacts f{};
   f.host = host;
   f.hosts = static_cast<std::uint32_t>(programs_.size());
+  f.nics = std::min(system_.config().hosts.nics(host), kNicsMax);
   f.mtu = static_cast<std::uint32_t>(p.link_mtu.count);
   f.max_rd_atomic = p.nic_max_rd_atomic;
   f.inline_max = static_cast<std::uint32_t>(p.nic_inline_max.count);
@@ -81,6 +82,8 @@ HostFacts Conductor::facts_of(std::uint32_t host) const {
   f.device_memory = p.nic_device_memory.count == 0 ? kDeviceMemory : p.nic_device_memory.count;
   f.atomics = p.nic_atomic_cap == nic::AtomicCap::none ? 0 : 1;
   f.lockstep = options_.lockstep ? 1 : 0;
+  f.checks = options_.checks ? 1 : 0;
+  f.conductor = static_cast<std::uint32_t>(getpid());
   f.network = network_;
   f.board = board_;
   f.seed = options_.seed;
@@ -94,6 +97,8 @@ void Conductor::start_programs() {
   std::vector<std::string> paths;
   for (const ProgramSpec& spec : specs) paths.push_back(spec.command.empty() ? "" : find_program(spec.command[0]));
   programs_.resize(specs.size());
+  written_to_.resize(specs.size());
+  for (std::size_t host = 0; host < specs.size(); ++host) processes_.push_back(std::make_unique<HostProcesses>());
   for (std::uint32_t host = 0; host < specs.size(); ++host) {
     if (specs[host].command.empty()) continue;
     auto program = std::make_unique<Program>();
@@ -105,7 +110,8 @@ void Conductor::start_programs() {
     outputs_.started(host);
     close(file);
     program->memory.set_process(program->process);
-    system_.set_foreign_memory(host, &program->memory);
+    program->base = processes_[host]->add(program->memory);
+    system_.set_foreign_memory(host, processes_[host].get());
     const sim::SimTime start = sim::SimTime{} + specs[host].after.value_or(kStartGap * host);
     auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{*program, 0, std::move(channel)});
     thread->id = system_.create_thread(host, start);
@@ -142,6 +148,7 @@ Result Conductor::run() {
   const WallTime began;
   const InterruptNoted noted;
   const PinnedToOneCore pinned;
+  const OrphansAdopted adopted;
   start_programs();
   const CounterTrapped trapped;  // as the programs: a switch between tasks with and without the trap is dear
   watch_ports();
@@ -166,7 +173,7 @@ void Conductor::main_loop() {
       if (InterruptNoted::seen()) interrupted();
       if (death_seen()) look_for_deaths();
     }
-    if (std::ranges::all_of(programs_, [](const auto& p) { return !p || p->ended; })) return;
+    if (all_ended()) return;
     if (!timers_.empty()) {
       const std::int64_t at = timers_.begin()->first.first;
       if (system_.thread_stopped(clock_) && (system_.idle() || at <= system_.next_time().ps)) {
@@ -182,14 +189,19 @@ void Conductor::main_loop() {
       continue;
     }
     if (!after_step_.empty()) continue;
-    if (!wait_for_the_world()) result_.failure = deadlock();
+    if (!wait_for_the_world()) {
+      if (std::ranges::all_of(programs_, [](const auto& p) { return !p || p->ended; }))
+        return;  // children wait for nothing
+      result_.failure = deadlock();
+    }
   }
 }
 
 /// Nothing is left to happen in simulated time: perhaps something happens outside of it. False when it has not.
 bool Conductor::wait_for_the_world() {
-  const bool children = std::ranges::any_of(programs_, [](const auto& p) {
-    return p && std::ranges::any_of(p->threads, [](const auto& t) { return t->channel->forked != 0; });
+  bool children = false;
+  for_each_program([&](const Program& p) {
+    for (const auto& t : p.threads) children = children || (!p.ended && t->channel->forked != 0);
   });
   constexpr int kPatience = 20;
   constexpr int kPatienceForChildren = 10'000;
@@ -213,7 +225,7 @@ void Conductor::serve(ProgramThread& thread) {
       idle_pauses_ = 0;
     if (request != Request::poll_cq) thread.polls_paid = 0;
     if (request != Request::wait_io) idle_waits_ = 0;
-    recorder_.note(thread.program.host, thread.index, c);
+    recorder_.note(thread.program.host, thread.program.number << 16U | thread.index, c);
     if (thread.program.spinning != 0 && request != Request::spin) {
       after_step_.emplace_back([this, host = thread.program.host] { system_.notify(host, kThreadsKey); });
     }
@@ -221,7 +233,10 @@ void Conductor::serve(ProgramThread& thread) {
       const bool up_to_date = thread.io_seen == io_changes_;
       ++io_changes_;
       if (up_to_date) thread.io_seen = io_changes_;  // its own doing
-      after_step_.emplace_back([this] { wake_for_io(); });
+      after_step_.emplace_back([this] {
+        if (!children_.empty()) look_for_deaths();  // one may have killed another
+        wake_for_io();
+      });
     }
     if (std::exchange(c.released, 0) != 0) released(thread.program);
     replay_posts(thread);
@@ -236,7 +251,7 @@ bool Conductor::give_turn(ProgramThread& thread) {
   static_cast<void>(system_.counters());  // what was due is in memory: the program's loads see it
   c.now_ps = system_.now().ps;
   c.threads = thread.program.threads.size() > 1 ? 1 : 0;
-  c.port_down = thread.program.port_down ? 1 : 0;
+  c.ports_down = thread.program.ports_down;
   thread.io_seen = io_changes_;
   thread.releases_seen = thread.program.releases;
   c.ahead_ps = 0;
@@ -257,8 +272,7 @@ bool Conductor::await(ProgramThread& thread) {
   thread.silent_from_us = -1;
   thread.silence_us = kSilenceUs;
   while (!thread.channel.wait(kLookEveryUs)) {
-    int status = 0;
-    if (waitpid(program.process, &status, WNOHANG) == program.process) {
+    if (int status = 0; is_gone(program, status)) {
       ended(program, status);
       return false;
     }
@@ -295,9 +309,8 @@ bool Conductor::blocked(ProgramThread& thread) {
       !computes(program.process, thread.channel->thread) && waits_for_futex(program.process, thread.channel->thread);
   thread.blocked_looks = waits ? thread.blocked_looks + 1 : 0;
   if (thread.blocked_looks < kLooksMax || program.debugged) return false;
-  result_.failure =
-      fmt::format("host {} ({}), thread {}, waits by a system call of its own (futex), which is not seen, at {}",
-                  program.host, options_.programs[program.host].command[0], thread.index, time_text(system_.now()));
+  result_.failure = fmt::format("{}, thread {}, waits by a system call of its own (futex), which is not seen, at {}",
+                                name_of(program), thread.index, time_text(system_.now()));
   return true;
 }
 
@@ -344,9 +357,12 @@ bool Conductor::wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps)
   thread.wait = what;
   thread.over = false;
   Timer timer{};
+  const std::int64_t alarm = thread.channel->alarm_ps;
+  const bool alarmed = alarm != 0 && (deadline_ps < 0 || alarm < deadline_ps);
+  if (alarmed) deadline_ps = alarm;
   if (deadline_ps >= 0)
-    timer = add_timer(deadline_ps, [this, &thread] {
-      thread.over = true;
+    timer = add_timer(deadline_ps, [this, &thread, alarmed] {
+      thread.over = !alarmed;
       wake(thread);
     });
   cpu_->stop();
@@ -358,7 +374,9 @@ bool Conductor::wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps)
 void Conductor::pause(ProgramThread& thread, sim::Duration turn) {
   const std::uint64_t key = kPauseKey + thread.id;
   cpu_->watch(key);
-  const Timer timer = add_timer((system_.now() + kPauseMax).ps, [this, key, host = thread.program.host] {
+  const std::int64_t most = (system_.now() + kPauseMax).ps;
+  const std::int64_t alarm = thread.channel->alarm_ps;
+  const Timer timer = add_timer(alarm != 0 && alarm < most ? alarm : most, [this, key, host = thread.program.host] {
     ++idle_pauses_;
     system_.notify(host, key);
   });

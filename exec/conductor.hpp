@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "exec/channel_end.hpp"
@@ -78,20 +79,22 @@ struct DeviceMemory {
   bool used = false;
 };
 
-/// A process: a host's program.
+/// A process: a host's program, or a child that it has made by fork.
 struct Program {
   std::uint32_t host = 0;
+  std::uint32_t number = 0;   ///< among the processes of the host
+  Program* parent = nullptr;  ///< null: it is the host's program
+  nic::Address base = 0;      ///< of its address space in the machine's
   pid_t process = 0;
   bool started = false;  ///< its shim has handed over
   bool running = false;  ///< it has begun: another start is another image
   bool ended = false;
-  std::uint64_t releases = 0;  ///< of locks and conditions of the process, ends of its threads
-  bool stopped = false;        ///< its host has
-  bool port_down = false;
+  std::uint64_t releases = 0;    ///< of locks and conditions of the process, ends of its threads
+  bool stopped = false;          ///< its host has
+  std::uint32_t ports_down = 0;  ///< a bit for each NIC of the host whose cable is
   bool debugged = false;
   nic::CqId no_cq = nic::kNone;  ///< of queue pairs that have none
   std::uint32_t spinning = 0;    ///< threads that wait for the others
-  bool written_to = false;       ///< others write to its memory without its being told
   std::vector<std::unique_ptr<ProgramThread>> threads{};
   ProgramMemory memory{};
   std::vector<nic::QpId> queue_pairs{};
@@ -105,7 +108,6 @@ struct Program {
   nic::Address inline_slot = 0;                 ///< where the CPU finds the payloads that go with a request
   std::map<std::uint64_t, QueueLists> lists{};  ///< of a queue's requests, by list_key
   std::vector<DeviceMemory> device_memory{};
-  std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams{};  ///< receives that datagrams are being written to
 };
 
 class Conductor final : public nic::ThreadRunner, public nic::Observer {
@@ -152,8 +154,19 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void interrupted();
   bool blocked(ProgramThread& thread);
   void stop_host(std::uint32_t host);
+  void kill_now(Program& program);
   void look_for_deaths();
   void ended(Program& program, int wait_status);
+  [[nodiscard]] static bool is_gone(const Program& program, int& wait_status);
+  [[nodiscard]] bool all_ended() const;
+  [[nodiscard]] std::string name_of(const Program& program) const;
+  /// Calls `f` with each process, in order: the hosts' programs, then their children.
+  template <typename F>
+  void for_each_program(F f) const {
+    for (const auto& program : programs_)
+      if (program) f(*program);
+    for (const auto& child : children_) f(*child);
+  }
   void thread_ended(ProgramThread& thread);
   [[nodiscard]] std::string deadlock() const;
   void finish(Result& result);
@@ -166,8 +179,9 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void pause(ProgramThread& thread, sim::Duration turn);
   void wake(ProgramThread& thread);
   void released(Program& program);
-  void notify_io();
-  void wake_for_io();
+  /// Some descriptor may have become ready: of one process, or of any.
+  void notify_io(const Program* only = nullptr);
+  void wake_for_io(const Program* only = nullptr);
   void wake_all(Wait what, const Program* program = nullptr);
   Timer add_timer(std::int64_t at, std::function<void()> f);
 
@@ -180,7 +194,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
                       std::uint64_t inline_at);
   [[nodiscard]] nic::Address machine_address(std::uint32_t key, std::uint64_t address) const;
   nic::Piece place(Program& program, QueueLists& lists, const char* elements, std::uint64_t count);
-  void write_header(Program& program, const nic::Cqe& cqe);
+  void write_header(nic::NodeId host, const nic::Cqe& cqe);
   void room_in_store_buffer();
   void register_memory(ProgramThread& thread);
   void change_memory(ProgramThread& thread);
@@ -196,6 +210,13 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::uint32_t receives_xrc(const nic::Cqe& cqe);
   bool was_invalidated(const nic::Cqe& cqe);
   void watch_ports();
+  // groups.cpp
+  void change_group(ProgramThread& thread);
+  void make_copier(nic::QpId qp);
+  nic::QpId first_receiver(nic::QpId from, const SendRecord& record) const;
+  void send_copies(nic::QpId from, const SendRecord& record, nic::Wqe wqe);
+  [[nodiscard]] nic::QpId original_of(nic::QpId qp) const;
+  [[nodiscard]] std::vector<nic::QpId> receivers(nic::QpId from, const SendRecord& record) const;
   void create_qp(ProgramThread& thread);
   void modify_qp(ProgramThread& thread);
   void poll(ProgramThread& thread);
@@ -208,18 +229,24 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void refused(const fabric::Packet& nak);
   void set_timer(ProgramThread& thread);
   void arm_timer(Program& program, std::uint32_t number, std::int64_t at);
+  void note_race(ProgramThread& thread);
   void leave(ProgramThread& thread);
   void begin_again(Program& program);
   void start_thread(ProgramThread& thread);
+  void start_process(ProgramThread& thread);
+  void begin_thread(Program& program, ChannelEnd channel);
   void send_message(ProgramThread& thread);
   void deliver(const CmMessage& message);
   void listen(ProgramThread& thread);
+  [[nodiscard]] Program* receiver_of(const CmMessage& message) const;
   void remember(std::vector<std::string>& list, std::string line) const;
-  [[nodiscard]] const nic::HardwareProfile& profile() const { return system_.config().profile; }
+  [[nodiscard]] const nic::HardwareProfile& profile(std::uint32_t host) const { return system_.profile(host); }
 
   const Options& options_;
+  std::vector<std::unique_ptr<HostProcesses>> processes_;  ///< by host; what follows refers to it
   nic::System system_;
   std::vector<std::unique_ptr<Program>> programs_;  ///< by host; null where there is none
+  std::vector<std::unique_ptr<Program>> children_;  ///< that they have made by fork
   std::vector<ProgramThread*> threads_;             ///< by number in the machine; null: not a program's
   nic::ThreadId clock_ = 0;                         ///< steps when a timer is due
   std::map<Timer, std::function<void()>> timers_;
@@ -230,9 +257,17 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::vector<CqState> cqs_;
   std::vector<bool> shares_receives_;                         ///< by queue pair: has it a shared receive queue?
   std::vector<bool> is_xrc_;                                  ///< by queue pair
+  std::vector<Program*> owners_;                              ///< by queue pair
+  std::vector<bool> written_to_;                              ///< by host: others write there without its being told
+  std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams_;   ///< receives that datagrams are being written to
   std::map<nic::QpId, std::deque<nic::SrqId>> xrc_messages_;  ///< whose completions have not been polled
-  std::vector<Region> regions_;                               ///< by the upper bits of their keys
-  std::set<std::uint64_t> listeners_;                         ///< of connection managers: host and port
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<nic::QpId>> groups_;  ///< by GID
+  std::map<nic::QpId, nic::QpId> copiers_;  ///< of queue pairs: what sends their copies to the others of a group
+  std::map<nic::QpId, nic::QpId> copied_;   ///< the other way
+  std::set<nic::QpId> not_to_itself_;
+  nic::QpId nobody_ = nic::kNone;                ///< receives what an empty group gets, and drops it
+  std::vector<Region> regions_;                  ///< by the upper bits of their keys
+  std::map<std::uint64_t, Program*> listeners_;  ///< of connection managers: by host and port
   /// Keys that SENDs invalidate, by the queue pair that gets them: on their way, and arrived but not polled.
   std::multiset<std::pair<nic::QpId, std::uint32_t>> invalidations_, invalidated_;
   std::uint64_t idle_pauses_ = 0;  ///< pauses that ended without anything new, since something was
@@ -242,6 +277,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   int network_lock_ = -1;
   int board_ = -1;                       ///< of streams, for all programs
   std::vector<std::uint64_t> requests_;  ///< by kind
+  std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>> races_seen_;
   Recorder recorder_;
   Outputs outputs_;
   Result result_;

@@ -15,8 +15,9 @@ inline constexpr sim::Duration kYield{300'000};
 inline constexpr sim::Duration kInterrupt{2'000'000};
 /// Waking the thread that waits for the event.
 inline constexpr sim::Duration kWakeup{500'000};
-/// ibv_resize_cq: a system call and a command of the NIC, after which what was under way has arrived. An estimate.
-inline constexpr sim::Duration kResize{20'000'000};
+/// ibv_resize_cq, joining and leaving a multicast group: a system call and a command of the NIC, after which what was
+/// under way has arrived. An estimate.
+inline constexpr sim::Duration kCommand{20'000'000};
 /// A connection manager's message, one way: two system calls and a datagram (IBTA volume 1, 12.6).
 inline constexpr sim::Duration kCmMessage{3'000'000};
 /// Programs start one after the other, so far apart.

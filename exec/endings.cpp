@@ -11,12 +11,36 @@
 
 namespace loco::exec {
 
+/// A child is its parent's to wait for: here it has gone as soon as it is a zombie.
+bool Conductor::is_gone(const Program& program, int& wait_status) {
+  if (waitpid(program.process, &wait_status, WNOHANG) == program.process) return true;
+  if (program.parent == nullptr || !has_ended(program.process)) return false;
+  wait_status = 0;
+  return true;
+}
+
 void Conductor::look_for_deaths() {
-  for (const auto& program : programs_) {
+  std::vector<std::pair<Program*, int>> gone;
+  for_each_program([&](Program& program) {
     int status = 0;
-    if (program && !program->ended && waitpid(program->process, &status, WNOHANG) == program->process)
-      ended(*program, status);
-  }
+    if (!program.ended && is_gone(program, status)) gone.emplace_back(&program, status);
+  });
+  for (const auto& [program, status] : gone) ended(*program, status);
+}
+
+/// A child alone keeps no run going, but for one that its program has left behind (a daemon).
+bool Conductor::all_ended() const {
+  bool all = true;
+  for_each_program([&](const Program& p) {
+    const bool counts = p.parent == nullptr || p.threads[0]->channel->daemon != 0;
+    all = all && (p.ended || !counts);
+  });
+  return all;
+}
+
+std::string Conductor::name_of(const Program& program) const {
+  return fmt::format("host {} ({}{})", program.host, options_.programs[program.host].command[0],
+                     program.number == 0 ? "" : fmt::format(", child {}", program.number));
 }
 
 /// By the user.
@@ -28,14 +52,18 @@ void Conductor::interrupted() {
 /// Its host has no power any more: nobody hears of the program again.
 void Conductor::stop_host(std::uint32_t host) {
   system_.power_off(host);
-  Program* const program = host < programs_.size() ? programs_[host].get() : nullptr;
-  if (program == nullptr || program->ended) return;
-  program->stopped = true;
-  kill(program->process, SIGKILL);
+  for_each_program([&](Program& program) {
+    if (program.host != host || program.ended) return;
+    program.stopped = true;
+    kill_now(program);
+  });
+}
+
+void Conductor::kill_now(Program& program) {
+  kill(program.process, SIGKILL);
   int status = 0;
-  while (waitpid(program->process, &status, 0) < 0 && errno == EINTR) {
-  }
-  ended(*program, status);
+  while (!is_gone(program, status)) wait_shortly();
+  ended(program, status);
 }
 
 void Conductor::thread_ended(ProgramThread& thread) {
@@ -46,7 +74,17 @@ void Conductor::thread_ended(ProgramThread& thread) {
 void Conductor::ended(Program& program, int wait_status) {
   if (InterruptNoted::seen()) interrupted();  // a terminal sends it to programs, too
   program.ended = true;
+  for (const auto& thread : program.threads)
+    result_.accesses_told = result_.accesses_told || thread->channel->accesses_told != 0;
   program.memory.leave();
+  after_step_.emplace_back([this, &program] {
+    for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
+    notify_io();
+  });
+  if (program.parent != nullptr) {  // what becomes of it is its parent's to know
+    for (const auto& thread : program.threads) thread_ended(*thread);
+    return;
+  }
   ProgramResult& r = result_.programs.emplace_back();
   r.host = program.host;
   r.command = options_.programs[program.host].command;
@@ -64,38 +102,28 @@ void Conductor::ended(Program& program, int wait_status) {
         fmt::format("host {} ({}) ended by signal {} ({}) after {} at {}", program.host, r.command[0], r.signal,
                     strsignal(r.signal), kRequestNames[static_cast<std::size_t>(last)], time_text(system_.now()));
   }
-  after_step_.emplace_back([this, &program] {
-    for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
-    notify_io();
-  });
 }
 
 std::string Conductor::deadlock() const {
   std::string text = fmt::format("nothing is left to happen at {}: ", time_text(system_.now()));
   bool first = true;
-  for (const auto& program : programs_) {
-    if (!program || program->ended) continue;
-    for (const auto& thread : program->threads) {
+  for_each_program([&](const Program& program) {
+    if (program.ended) return;
+    for (const auto& thread : program.threads) {
       if (thread->ended) continue;
-      text += fmt::format("{}host {} ({}){} waits for {}", first ? "" : "; ", program->host,
-                          options_.programs[program->host].command[0],
+      text += fmt::format("{}{}{} waits for {}", first ? "" : "; ", name_of(program),
                           thread->index == 0 ? "" : fmt::format(", thread {},", thread->index),
                           thread->waits_for.empty() ? "its turn" : thread->waits_for);
       first = false;
     }
-  }
+  });
   return text;
 }
 
 void Conductor::finish(Result& result) {
-  for (const auto& program : programs_) {
-    if (!program || program->ended) continue;
-    kill(program->process, SIGKILL);
-    int status = 0;
-    while (waitpid(program->process, &status, 0) < 0 && errno == EINTR) {
-    }
-    ended(*program, status);
-  }
+  for_each_program([&](Program& program) {
+    if (!program.ended) kill_now(program);
+  });
   outputs_.drain(true);
   recorder_.end();
   result.simulated = system_.now();

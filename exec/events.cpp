@@ -19,16 +19,15 @@ void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, si
     return;
   }
   if ((packet.opcode != fabric::Opcode::write || packet.total == 0) && !is_atomic(packet.opcode)) return;
-  Program* const program = packet.destination < programs_.size() ? programs_[packet.destination].get() : nullptr;
-  if (program == nullptr || program->written_to) return;
-  program->written_to = true;
+  if (packet.destination_qp < owners_.size() && owners_[packet.destination_qp] != nullptr)
+    written_to_[owners_[packet.destination_qp]->host] = true;
 }
 
 /// A responder that refuses a request is in ERROR, and says so by an event of its queue pair (IBTA volume 1, 11.6.3.2).
 void Conductor::refused(const fabric::Packet& nak) {
   const bool access = nak.nak == fabric::NakCode::remote_access_error;
   if (!access && nak.nak != fabric::NakCode::invalid_request) return;
-  Program* const program = nak.source < programs_.size() ? programs_[nak.source].get() : nullptr;
+  Program* const program = nak.source_qp < owners_.size() ? owners_[nak.source_qp] : nullptr;
   if (program == nullptr || program->ended || !program->refused.insert(nak.source_qp).second) return;
   const AsyncEvent event = access ? AsyncEvent::qp_access_error : AsyncEvent::qp_request_error;
   after_step_.emplace_back([this, program, event, qp = nak.source_qp] { tell(*program, event, qp); });
@@ -50,11 +49,13 @@ void Conductor::on_cq_overrun(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, si
 /// Ports go down and come back with their cables.
 void Conductor::watch_ports() {
   for (const PortChange& change : options_.ports) {
-    Program* const program = change.host < programs_.size() ? programs_[change.host].get() : nullptr;
-    if (program == nullptr) continue;
-    add_timer(change.at.ps, [this, program, up = change.up] {
-      program->port_down = !up;
-      if (!program->ended) tell(*program, up ? AsyncEvent::port_active : AsyncEvent::port_error, 1);
+    add_timer(change.at.ps, [this, host = change.host, nic = change.nic, up = change.up] {
+      for_each_program([&](Program& program) {
+        if (program.host != host) return;
+        const std::uint32_t bit = nic < kNicsMax ? 1U << nic : 0;
+        program.ports_down = up ? program.ports_down & ~bit : program.ports_down | bit;
+        if (!program.ended && bit != 0) tell(program, up ? AsyncEvent::port_active : AsyncEvent::port_error, nic);
+      });
     });
   }
 }
@@ -63,20 +64,19 @@ void Conductor::on_message(const nic::MessageArrival& message) {
   if (message.found && message.qp < is_xrc_.size() && is_xrc_[message.qp])
     xrc_messages_[message.qp].push_back(message.queue);
   if (!message.found || system_.queue_pair(message.qp).type != nic::QpType::ud) return;
-  Program* const program = programs_[system_.qp_node(message.qp)].get();
-  if (program != nullptr) program->datagrams[message.qp].push_back(message.receive);
+  datagrams_[message.qp].push_back(message.receive);
 }
 
 /// The GRH in front of a datagram: with RoCE v2 over IPv4 the second half of it is the IP header (IBTA annex A17).
-void Conductor::write_header(Program& program, const nic::Cqe& cqe) {
-  std::deque<nic::RecvWqe>& waiting = program.datagrams[cqe.qp];
+void Conductor::write_header(nic::NodeId host, const nic::Cqe& cqe) {
+  std::deque<nic::RecvWqe>& waiting = datagrams_[cqe.qp];
   if (waiting.empty()) return;
   const nic::RecvWqe receive = waiting.front();
   waiting.pop_front();
   if (cqe.status != nic::Status::success || cqe.source_qp == nic::kNone) return;
   std::array<std::byte, kGrhBytes> grh{};
-  fill_grh(grh, system_.qp_node(cqe.source_qp), program.host, cqe.length - kGrhBytes, options_.infiniband);
-  program.memory.write(receive.address, std::span(grh).first(std::min<std::size_t>(grh.size(), receive.length)));
+  fill_grh(grh, system_.qp_node(cqe.source_qp), host, cqe.length - kGrhBytes, options_.infiniband);
+  processes_[host]->write(receive.address, std::span(grh).first(std::min<std::size_t>(grh.size(), receive.length)));
 }
 
 void Conductor::on_cqe(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime) {
@@ -92,8 +92,7 @@ void Conductor::on_cqe(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimT
       invalidations_.erase(key);
     }
   }
-  if (!program.datagrams.empty() && is_receive(cqe.opcode) && program.datagrams.contains(cqe.qp))
-    write_header(program, cqe);
+  if (!datagrams_.empty() && is_receive(cqe.opcode) && datagrams_.contains(cqe.qp)) write_header(program.host, cqe);
   if (!program.armed_srqs.empty() && is_receive(cqe.opcode))
     after_step_.emplace_back([this] { add_timer(system_.now().ps, [] {}); });  // for look_at_srqs
   const bool failed = cqe.status != nic::Status::success && cqe.status != nic::Status::wr_flush_err;
@@ -108,20 +107,21 @@ void Conductor::on_cqe(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimT
         armed.program->news.push_back(armed.channel);
         for (const auto& thread : armed.program->threads)
           if (thread->wait == Wait::cq_event && thread->wait_channel == armed.channel) wake(*thread);
-        notify_io();
+        notify_io(armed.program);
       });
     });
   }
 }
 
-void Conductor::notify_io() {
+void Conductor::notify_io(const Program* only) {
   ++io_changes_;
-  wake_for_io();
+  wake_for_io(only);
 }
 
-void Conductor::wake_for_io() {
-  for (std::uint32_t host = 0; host < programs_.size(); ++host) system_.notify(host, kIoKey);
-  wake_all(Wait::io);
+void Conductor::wake_for_io(const Program* only) {
+  for (std::uint32_t host = 0; host < programs_.size(); ++host)
+    if (only == nullptr || only->host == host) system_.notify(host, kIoKey);
+  wake_all(Wait::io, only);
 }
 
 void Conductor::get_cq_event(ProgramThread& thread) {
@@ -144,19 +144,18 @@ void Conductor::tell(Program& program, AsyncEvent event, std::uint32_t object) {
   program.async_events.push_back({event, object});
   program.news.push_back(kAsyncNews);
   wake_all(Wait::async_event, &program);
-  notify_io();
+  notify_io(&program);
 }
 
 /// Limits of shared receive queues that have been reached: in a step of the clock, which sees all hosts.
 void Conductor::look_at_srqs(nic::Cpu& cpu) {
-  for (const auto& program : programs_) {
-    if (!program) continue;
-    std::erase_if(program->armed_srqs, [&](nic::SrqId srq) {
+  for_each_program([&](Program& program) {
+    std::erase_if(program.armed_srqs, [&](nic::SrqId srq) {
       if (!cpu.srq_limit_reached(srq)) return false;
-      after_step_.emplace_back([this, p = program.get(), srq] { tell(*p, AsyncEvent::srq_limit, srq); });
+      after_step_.emplace_back([this, &program, srq] { tell(program, AsyncEvent::srq_limit, srq); });
       return true;
     });
-  }
+  });
   cpu.forget_watched();
 }
 
@@ -166,7 +165,7 @@ void Conductor::arm_timer(Program& program, std::uint32_t number, std::int64_t a
     timer.pending = {};
     program.news.push_back(kTimerNews + number);
     if (timer.again_ps > 0) arm_timer(program, number, at + timer.again_ps);
-    notify_io();
+    notify_io(&program);
   });
 }
 

@@ -32,6 +32,7 @@ enum class Output : std::uint8_t {
 /// The cable of a host's port fails, or comes back.
 struct PortChange {
   std::uint32_t host = 0;
+  std::uint32_t nic = 0;  ///< which of the host's
   sim::SimTime at{};
   bool up = false;
 };
@@ -48,6 +49,7 @@ struct Options {
   std::string compare;  ///< file that was recorded, or empty
   bool infiniband = false;
   bool lockstep = false;                 ///< posts change control at once
+  bool checks = false;                   ///< of buffers that requests still work on
   bool keep_going = false;               ///< also when a program has been ended by a signal
   std::optional<std::uint32_t> debug{};  ///< host whose program waits for a debugger
   std::string shim_folder;               ///< where libibverbs.so.1 and its companions are
@@ -63,6 +65,19 @@ struct ProgramResult {
   std::string out, err;  ///< with Output::captured
 };
 
+/// An address in a program's code.
+struct CodePlace {
+  std::string file;          ///< program or library
+  std::uint64_t offset = 0;  ///< as the file has it; of a program at fixed addresses the address
+};
+
+/// A use of a buffer that a request was still working on.
+struct Race {
+  std::uint32_t host = 0;
+  std::string text;  ///< with the place of the request between @
+  CodePlace where{}, request{};
+};
+
 struct Result {
   std::vector<ProgramResult> programs;
   sim::SimTime simulated{};
@@ -74,6 +89,9 @@ struct Result {
   std::vector<std::string> unsupported;        ///< what programs asked for and did not get
   std::vector<std::string> approximations;     ///< what is done in another way than hardware does it
   std::vector<std::string> not_deterministic;  ///< why another run may differ
+  std::vector<Race> races;                     ///< with Options::checks; by their places
+  std::vector<std::string> mistakes;           ///< the same, as lines with source files
+  bool accesses_told = false;                  ///< some program was compiled to tell of its loads and stores
   std::string fingerprint;                     ///< of all changes of control
   std::string failure;                         ///< why the run ended before its programs; empty: they all ended
   bool interrupted = false;                    ///< by SIGINT

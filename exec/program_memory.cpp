@@ -26,32 +26,6 @@ void ProgramMemory::forget() {
   for (const auto& [address, run] : runs_) unmap(run.mapped, run.bytes);
   runs_.clear();
   last_ = runs_.end();
-  lists_.clear();
-}
-
-nic::Address ProgramMemory::add_list(nic::NodeId host, std::vector<nic::Piece> pieces) {
-  constexpr std::uint64_t kGap = 4096;  // lists that lie next to each other have pages of their own
-  std::uint64_t bytes = 0;
-  for (const nic::Piece& piece : pieces) bytes += piece.bytes;
-  const std::uint64_t room = (bytes / kGap + 2) * kGap;
-  constexpr std::uint64_t kAll = std::uint64_t{1} << nic::kScatteredNodeBit;
-  if (next_list_ + room > kAll) next_list_ = 0;
-  const nic::Address list = nic::kScatteredMemory + (std::uint64_t{host} << nic::kScatteredNodeBit) + next_list_;
-  next_list_ += room;
-  lists_.insert_or_assign(list, std::move(pieces));
-  return list;
-}
-
-nic::Piece ProgramMemory::piece(nic::Address address) const {
-  auto it = lists_.upper_bound(address);
-  if (it == lists_.begin()) return {};
-  --it;
-  std::uint64_t offset = address - it->first;
-  for (const nic::Piece& piece : it->second) {
-    if (offset < piece.bytes) return {piece.address + offset, piece.bytes - offset, piece.key};
-    offset -= piece.bytes;
-  }
-  return {};
 }
 
 /// Takes [from, to) out of the runs; both are page boundaries.
@@ -102,8 +76,8 @@ ProgramMemory::Runs::const_iterator ProgramMemory::find(std::uint64_t address) c
   return last_ = it;
 }
 
-bool ProgramMemory::contains(nic::Address address, std::uint64_t size) const {
-  for (std::uint64_t at = address - nic::kForeignMemory, end = at + size; at < end;) {
+bool ProgramMemory::contains(std::uint64_t address, std::uint64_t size) const {
+  for (std::uint64_t at = address, end = at + size; at < end;) {
     const auto it = find(at);
     if (it == runs_.end()) return false;
     at = it->first + it->second.bytes;
@@ -149,34 +123,84 @@ bool ProgramMemory::copy_to(std::uint64_t address, std::span<const std::byte> in
   return true;
 }
 
+// --- all processes of a host -----------------------------------------------------------------------------------------
+
 namespace {
 
-/// Calls `f` with each part of [address, address + bytes) that lies in one piece: its place in the program's memory,
-/// where it begins, how long it is.
+std::uint64_t own_address(nic::Address address) { return address % nic::kForeignMemory; }
+
+}  // namespace
+
+nic::Address HostProcesses::add(ProgramMemory& space) {
+  spaces_.push_back(&space);
+  return nic::kForeignMemory * spaces_.size();
+}
+
+ProgramMemory* HostProcesses::space_of(nic::Address address) const {
+  const std::uint64_t number = address / nic::kForeignMemory - 1;
+  return number < spaces_.size() ? spaces_[number] : nullptr;
+}
+
+nic::Address HostProcesses::add_list(nic::NodeId host, std::vector<nic::Piece> pieces) {
+  constexpr std::uint64_t kGap = 4096;  // lists that lie next to each other have pages of their own
+  std::uint64_t bytes = 0;
+  for (const nic::Piece& piece : pieces) bytes += piece.bytes;
+  const std::uint64_t room = (bytes / kGap + 2) * kGap;
+  constexpr std::uint64_t kAll = std::uint64_t{1} << nic::kScatteredNodeBit;
+  if (next_list_ + room > kAll) next_list_ = 0;
+  const nic::Address list = nic::kScatteredMemory + (std::uint64_t{host} << nic::kScatteredNodeBit) + next_list_;
+  next_list_ += room;
+  lists_.insert_or_assign(list, std::move(pieces));
+  return list;
+}
+
+nic::Piece HostProcesses::piece(nic::Address address) const {
+  auto it = lists_.upper_bound(address);
+  if (it == lists_.begin()) return {};
+  --it;
+  std::uint64_t offset = address - it->first;
+  for (const nic::Piece& piece : it->second) {
+    if (offset < piece.bytes) return {piece.address + offset, piece.bytes - offset, piece.key};
+    offset -= piece.bytes;
+  }
+  return {};
+}
+
+bool HostProcesses::contains(nic::Address address, std::uint64_t size) const {
+  const ProgramMemory* const space = space_of(address);
+  return space != nullptr && space->contains(own_address(address), size);
+}
+
+namespace {
+
+/// Calls `f` with each part of [address, address + bytes) that lies in one piece: where the machine has it, where it
+/// begins, how long it is.
 template <typename F>
-void for_each_part(const ProgramMemory& memory, nic::Address address, std::size_t bytes, F f) {
-  if (!nic::is_scattered(address)) return f(address - nic::kForeignMemory, std::size_t{0}, bytes);
+void for_each_part(const HostProcesses& memory, nic::Address address, std::size_t bytes, F f) {
+  if (!nic::is_scattered(address)) return f(address, std::size_t{0}, bytes);
   for (std::size_t done = 0; done < bytes;) {
     const nic::Piece piece = memory.piece(address + done);
     if (piece.bytes == 0) return;
     const std::size_t part = std::min<std::size_t>(bytes - done, piece.bytes);
-    f(piece.address - nic::kForeignMemory, done, part);
+    f(piece.address, done, part);
     done += part;
   }
 }
 
 }  // namespace
 
-void ProgramMemory::read(nic::Address address, std::span<std::byte> out) const {
-  for_each_part(*this, address, out.size(), [&](std::uint64_t from, std::size_t at, std::size_t bytes) {
+void HostProcesses::read(nic::Address address, std::span<std::byte> out) const {
+  for_each_part(*this, address, out.size(), [&](nic::Address from, std::size_t at, std::size_t bytes) {
     const auto part = out.subspan(at, bytes);
-    if (!copy_from(from, part)) std::memset(part.data(), 0, part.size());
+    const ProgramMemory* const space = space_of(from);
+    if (space == nullptr || !space->copy_from(own_address(from), part)) std::memset(part.data(), 0, part.size());
   });
 }
 
-void ProgramMemory::write(nic::Address address, std::span<const std::byte> in) {
-  for_each_part(*this, address, in.size(),
-                [&](std::uint64_t to, std::size_t at, std::size_t bytes) { copy_to(to, in.subspan(at, bytes)); });
+void HostProcesses::write(nic::Address address, std::span<const std::byte> in) {
+  for_each_part(*this, address, in.size(), [&](nic::Address to, std::size_t at, std::size_t bytes) {
+    if (ProgramMemory* const space = space_of(to)) space->copy_to(own_address(to), in.subspan(at, bytes));
+  });
 }
 
 }  // namespace loco::exec

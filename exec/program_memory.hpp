@@ -1,7 +1,8 @@
-// A program's registered memory, as NICs reach it: page runs that both map, and the rest through the kernel.
+// The registered memory of programs, as NICs reach it: page runs that both map, and the rest through the kernel.
 //
-// Addresses are the program's plus nic::kForeignMemory, or those of scatter/gather lists (nic::kScatteredMemory). Runs
-// are kept until the program's mapping is another one.
+// Each process of a host is an address space of its own: the machine's addresses are those of the process plus a base,
+// nic::kForeignMemory for the first one. Scatter/gather lists (nic::kScatteredMemory) belong to the host. Runs are kept
+// until the process's mapping is another one.
 #pragma once
 
 #include <map>
@@ -14,12 +15,13 @@
 
 namespace loco::exec {
 
-class ProgramMemory final : public nic::ForeignMemory {
+/// Of one process, by its own addresses.
+class ProgramMemory {
  public:
   ProgramMemory() = default;
   ProgramMemory(const ProgramMemory&) = delete;
   ProgramMemory& operator=(const ProgramMemory&) = delete;
-  ~ProgramMemory() override;
+  ~ProgramMemory();
 
   void set_process(pid_t process) { process_ = process; }
   /// A run as the program tells it, in place of what was there.
@@ -29,16 +31,7 @@ class ProgramMemory final : public nic::ForeignMemory {
   /// The program's memory has gone with it: NICs read zeroes, and what they write is lost.
   void leave() { gone_ = true; }
 
-  /// A scatter/gather list: the address that stands for it from now on. `pieces`: none is empty.
-  [[nodiscard]] nic::Address add_list(nic::NodeId host, std::vector<nic::Piece> pieces);
-  void drop_list(nic::Address list) { lists_.erase(list); }
-
-  [[nodiscard]] nic::Piece piece(nic::Address address) const override;
-  [[nodiscard]] bool contains(nic::Address address, std::uint64_t size) const override;
-  void read(nic::Address address, std::span<std::byte> out) const override;
-  void write(nic::Address address, std::span<const std::byte> in) override;
-
-  // by the program's own addresses
+  [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t size) const;
   [[nodiscard]] bool copy_from(std::uint64_t address, std::span<std::byte> out) const;
   bool copy_to(std::uint64_t address, std::span<const std::byte> in);
 
@@ -54,10 +47,32 @@ class ProgramMemory final : public nic::ForeignMemory {
 
   pid_t process_ = 0;
   bool gone_ = false;
-  std::map<nic::Address, std::vector<nic::Piece>> lists_;
-  std::uint64_t next_list_ = 0;
   Runs runs_;
   mutable Runs::const_iterator last_ = runs_.end();
+};
+
+/// Of all processes of a host, by the machine's addresses.
+class HostProcesses final : public nic::ForeignMemory {
+ public:
+  /// Another address space, which outlives this: its base.
+  nic::Address add(ProgramMemory& space);
+
+  /// A scatter/gather list: the address that stands for it from now on. `pieces`: none is empty.
+  [[nodiscard]] nic::Address add_list(nic::NodeId host, std::vector<nic::Piece> pieces);
+  void drop_list(nic::Address list) { lists_.erase(list); }
+
+  [[nodiscard]] nic::Piece piece(nic::Address address) const override;
+  [[nodiscard]] bool contains(nic::Address address, std::uint64_t size) const override;
+  void read(nic::Address address, std::span<std::byte> out) const override;
+  void write(nic::Address address, std::span<const std::byte> in) override;
+
+ private:
+  /// Null: there is none.
+  [[nodiscard]] ProgramMemory* space_of(nic::Address address) const;
+
+  std::vector<ProgramMemory*> spaces_;
+  std::map<nic::Address, std::vector<nic::Piece>> lists_;
+  std::uint64_t next_list_ = 0;
 };
 
 }  // namespace loco::exec

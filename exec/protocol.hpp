@@ -14,7 +14,7 @@
 
 namespace loco::exec {
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 /// Where a program finds the file descriptor of its channel.
 inline constexpr const char* kChannelVariable = "LOCO_SIM_CHANNEL";
 
@@ -32,6 +32,7 @@ enum class Request : std::uint32_t {
   wait_process,  ///< for another thread of the process: a lock, a condition, an end; (deadline or -1) -> as wait_io
   thread_start,  ///< (file descriptor of the new channel)
   thread_exit,
+  process_start,      ///< (file descriptor of the new channel, process id): a child of fork -> its number on the host
   register_memory,    ///< (address, bytes, access, offset of the I/O address, page runs in data, domain) -> key
   deregister_memory,  ///< (key)
   change_memory,      ///< (key, address, bytes, access, page runs in data, domain): the same region, elsewhere -> 0 or
@@ -45,35 +46,37 @@ enum class Request : std::uint32_t {
   resize_cq,          ///< (cq, entries) -> 0 or errno
   create_srq,         ///< (entries, cq or -1: for XRC) -> number
   modify_srq,         ///< (srq, limit)
-  create_qp,  ///< (type and, from bit 32 on, domain, send cq, receive cq, send entries, receive entries, srq or -1) ->
-              ///< number
-  modify_qp,  ///< (qp, state); QpChange in data -> 0 or errno
-  query_qp,   ///< (qp) -> state
-  destroy,    ///< (what: Made, number)
-  poll_cq,    ///< (cq, entries, watched: so many numbers of CQs in data) -> entries in data, left in the CQ
-  arm_cq,     ///< (cq, solicited only)
+  create_qp,  ///< (type and, from bit 32 on, domain, and kNotToItself, send cq, receive cq, send entries, receive
+              ///< entries, srq or -1) -> number
+  modify_qp,        ///< (qp, state); QpChange in data -> 0 or errno
+  query_qp,         ///< (qp) -> state
+  destroy,          ///< (what: Made, number)
+  poll_cq,          ///< (cq, entries, watched: so many numbers of CQs in data) -> entries in data, left in the CQ
+  arm_cq,           ///< (cq, solicited only)
   get_cq_event,     ///< (completion channel, blocking) -> cq, or -1
   get_async_event,  ///< (blocking) -> AsyncEvent, or -1; its object
   wait_memory,      ///< (address): a thread reads the same value again and again
   spin,             ///< (instruction): a thread's loop recurs; -> 0: others have run, 1: nothing is new
+  multicast,        ///< (qp, attach or detach, its group in two words) -> 0 or errno
   cm_listen,        ///< (port, backlog) -> 0 or errno
   cm_send,          ///< CmMessage in data
   set_timer,        ///< (number, when or 0, again after): a timerfd of the program
-  note,             ///< a text in data: what a program did not get, or why another run may differ; (kind: Note, hash)
+  note,  ///< a text in data: what a program did not get, or why another run may differ; (kind: Note, hash; of a
+         ///< race two code addresses, the second of which is between the @ of the text)
 };
 
 /// For reports and records.
 inline constexpr const char* kRequestNames[] = {
-    "none",      "start",       "exit",      "sync",          "sleep",      "wait_io",     "yield",     "wait_process",
-    "thread",    "thread_exit", "reg_mr",    "dereg_mr",      "rereg_mr",   "alloc_mw",    "alloc_dm",  "free_dm",
-    "copy_dm",   "reg_dm_mr",   "create_cq", "resize_cq",     "create_srq", "modify_srq",  "create_qp", "modify_qp",
-    "query_qp",  "destroy",     "poll_cq",   "req_notify_cq", "get_event",  "async_event", "wait_word", "spin",
-    "cm_listen", "cm_send",     "set_timer", "note"};
+    "none",      "start",       "exit",      "sync",      "sleep",         "wait_io",    "yield",       "wait_process",
+    "thread",    "thread_exit", "fork",      "reg_mr",    "dereg_mr",      "rereg_mr",   "alloc_mw",    "alloc_dm",
+    "free_dm",   "copy_dm",     "reg_dm_mr", "create_cq", "resize_cq",     "create_srq", "modify_srq",  "create_qp",
+    "modify_qp", "query_qp",    "destroy",   "poll_cq",   "req_notify_cq", "get_event",  "async_event", "wait_word",
+    "spin",      "multicast",   "cm_listen", "cm_send",   "set_timer",     "note"};
 inline constexpr std::size_t kRequests = sizeof(kRequestNames) / sizeof(kRequestNames[0]);
 static_assert(kRequests == static_cast<std::size_t>(Request::note) + 1);
 
 enum class Made : std::uint32_t { cq, qp, srq };
-enum class Note : std::uint32_t { unsupported, not_deterministic, approximated };
+enum class Note : std::uint32_t { unsupported, not_deterministic, approximated, race };
 enum class QpKind : std::uint32_t { rc, uc, ud, xrc };
 enum class Post : std::uint32_t { send, receive, shared_receive };
 /// Numbered as in the specification's state diagram, and as enum ibv_qp_state.
@@ -96,6 +99,13 @@ inline constexpr std::uint32_t kLocalWriteRight = 1, kRemoteWriteRight = 2, kRem
                                kRemoteAtomicRight = 8, kRelaxedRight = 16;
 
 inline constexpr std::uint32_t kNoQueue = 0xffffffffU;
+/// Of a datagram: to the group whose GID is in `remote` and `compare_add`.
+inline constexpr std::uint32_t kToGroup = 0xfffffffeU;
+
+/// Of a queue pair's type: from this bit on, which of the host's NICs it is on.
+inline constexpr unsigned kNicBit = 48;
+/// The same: what it sends to a group that it is in does not come back to it.
+inline constexpr std::uint64_t kNotToItself = std::uint64_t{1} << 62U;
 
 struct Element {  ///< of a scatter/gather list
   std::uint64_t address;
@@ -190,18 +200,26 @@ struct CmMessage {
   std::uint64_t serial;
   std::uint8_t private_data[kPrivateData];
 };
+/// Ids are numbers of a process; from this bit on they have the process's.
+inline constexpr unsigned kProcessBit = 20;
 inline constexpr std::uint32_t kListener = 0xffffffffU;  ///< of to_id: who listens on `port`
+
+inline constexpr std::uint32_t kNicsMax = 32;  ///< of a host, that programs see
 
 /// What does not change during a run.
 struct HostFacts {
   std::uint32_t host, hosts;
+  std::uint32_t nics;  ///< of the host, all alike
   std::uint32_t mtu, max_rd_atomic, inline_max, max_qp_wr, max_cqe, max_srq_wr;
   std::uint32_t infiniband;  ///< the link layer; else Ethernet
   std::uint64_t device_memory;
   std::uint32_t atomics;
   std::uint32_t lockstep;      ///< posts hand over at once
+  std::uint32_t checks;        ///< buffers of requests are watched (shim/check.hpp)
   std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them
   std::int32_t board;          ///< descriptor of a Board
+  std::uint32_t process;       ///< which of the host's: 0, or a child
+  std::uint32_t conductor;     ///< process id: who lives on without it ends
   std::uint32_t network;  ///< second and third octet of the run's addresses, 127.NETWORK.h+1; programs see 127.1.0.h+1
   std::int64_t post_ps, doorbell_ps, store_ps, poll_empty_ps, clock_ps;
   std::uint64_t seed;
@@ -219,6 +237,7 @@ struct Stream {
   std::uint64_t key;  ///< host and port of the sender, then of the receiver, 16 bits each; 0: unused
   std::uint64_t sent, received;
   std::uint64_t closed;
+  std::uint64_t copies;  ///< processes that have the sender's end, beside the first
 };
 inline constexpr std::uint32_t kStreams = 1U << 15U;
 /// Shared by all programs of a run.
@@ -236,16 +255,19 @@ struct Channel {
   Request request;
   std::uint64_t arguments[6];
   std::int64_t replies[4];
-  std::int64_t now_ps;      ///< of the last reply
-  std::int64_t ahead_ps;    ///< how long the program has run since
-  std::uint32_t thread;     ///< id in the system, for signals
-  std::uint32_t io;         ///< the program has sent, connected, closed: others may find something
-  std::uint32_t released;   ///< a thread of the process may find a lock, a condition, an end
-  std::uint32_t forked;     ///< the program has children, which nobody conducts
-  std::uint32_t watches;    ///< registered memory is there: silence may be a spin on it
-  std::uint32_t threads;    ///< the process has others
-  std::uint32_t waited;     ///< this request came out of a spin on memory
-  std::uint32_t port_down;  ///< the cable of the host's port is
+  std::int64_t now_ps;          ///< of the last reply
+  std::int64_t ahead_ps;        ///< how long the program has run since
+  std::int64_t alarm_ps;        ///< when its alarm is due; 0: none is set
+  std::uint32_t thread;         ///< id in the system, for signals
+  std::uint32_t io;             ///< the program has sent, connected, closed: others may find something
+  std::uint32_t released;       ///< a thread of the process may find a lock, a condition, an end
+  std::uint32_t forked;         ///< the program has children, which nobody conducts
+  std::uint32_t daemon;         ///< it lives on when the program that began it has ended
+  std::uint32_t watches;        ///< registered memory is there: silence may be a spin on it
+  std::uint32_t threads;        ///< the process has others
+  std::uint32_t accesses_told;  ///< the program was compiled to tell of its loads and stores
+  std::uint32_t waited;         ///< this request came out of a spin on memory
+  std::uint32_t ports_down;     ///< a bit for each NIC of the host whose cable is
   std::uint32_t news_count;
   std::uint32_t news[kNewsMax];
   std::uint32_t mail_count;  ///< messages for the program's connection manager

@@ -67,7 +67,7 @@ nic::Piece Conductor::place(Program& program, QueueLists& lists, const char* ele
   const std::uint64_t number = lists.posted++;
   constexpr std::uint64_t kPlacesMax = 2 * kQueueEntriesMax;  // those that are being worked on included
   while (!lists.lists.empty() && lists.lists.front().first + kPlacesMax < number) {
-    program.memory.drop_list(lists.lists.front().second);
+    processes_[program.host]->drop_list(lists.lists.front().second);
     lists.lists.pop_front();
   }
   std::vector<nic::Piece> pieces;
@@ -81,7 +81,7 @@ nic::Piece Conductor::place(Program& program, QueueLists& lists, const char* ele
   if (pieces.empty()) return {};
   if (pieces.size() == 1) return pieces[0];
   const std::uint32_t key = pieces[0].key;
-  const nic::Address list = program.memory.add_list(program.host, std::move(pieces));
+  const nic::Address list = processes_[program.host]->add_list(program.host, std::move(pieces));
   lists.lists.emplace_back(number, list);
   return {list, std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()), key};
 }
@@ -130,6 +130,7 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
   std::vector<nic::Wqe> wqes;
   wqes.reserve(header.count);
   std::uint64_t inline_bytes = 0;
+  std::vector<std::pair<SendRecord, nic::Wqe>> copies;
   QueueLists& lists = thread.program.lists[list_key(header.post, header.queue)];
   const char* at = records;
   for (std::uint32_t i = 0; i < header.count; ++i) {
@@ -137,11 +138,18 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
     at += sizeof(record);
     if (record.invalidates) invalidations_.emplace(system_.queue_pair(header.queue).peer, record.imm);
     wqes.push_back(request_of(thread.program, lists, record, at, inline_bytes));
+    if (record.remote_qp == kToGroup) {
+      wqes.back().remote_qp = first_receiver(header.queue, record);
+      copies.emplace_back(record, wqes.back());
+    }
     if (record.is_inline) inline_bytes += padded(record.inline_bytes);
     at += record.is_inline ? padded(record.inline_bytes) : record.elements * sizeof(Element);
   }
   const nic::PostResult result = cpu_->post_send(header.queue, wqes);
-  if (result == nic::PostResult::ok) return 0;
+  if (result == nic::PostResult::ok) {
+    for (const auto& [record, wqe] : copies) send_copies(header.queue, record, wqe);
+    return 0;
+  }
   return result == nic::PostResult::queue_full ? ENOMEM : EINVAL;
 }
 
@@ -177,20 +185,26 @@ void Conductor::create_qp(ProgramThread& thread) {
     if (program.no_cq == nic::kNone) program.no_cq = system_.create_cq(program.host, 1);
     return program.no_cq;
   };
-  const nic::QpId qp = system_.create_qp(program.host, {.type = kTypes.at(kind),
-                                                        .send_cq = cq(1),
-                                                        .recv_cq = cq(2),
-                                                        .send_entries = number(3),
-                                                        .recv_entries = number(4),
-                                                        .srq = number(5),
-                                                        .domain = static_cast<std::uint16_t>(c.arguments[0] >> 32U),
-                                                        .xrc = xrc,
-                                                        .thread = thread.id});
+  const nic::QpId qp =
+      system_.create_qp(program.host, {.type = kTypes.at(kind),
+                                       .send_cq = cq(1),
+                                       .recv_cq = cq(2),
+                                       .send_entries = number(3),
+                                       .recv_entries = number(4),
+                                       .srq = number(5),
+                                       .domain = static_cast<std::uint16_t>(c.arguments[0] >> 32U),
+                                       .xrc = xrc,
+                                       .thread = thread.id,
+                                       .nic = static_cast<std::uint32_t>(c.arguments[0] >> kNicBit & (kNicsMax - 1))});
   program.queue_pairs.push_back(qp);
   shares_receives_.resize(qp + 1);
   shares_receives_[qp] = number(5) != kNoQueue;
+  owners_.resize(qp + 1);
+  owners_[qp] = &program;
   is_xrc_.resize(qp + 1);
   is_xrc_[qp] = xrc;
+  if ((c.arguments[0] & kNotToItself) != 0) not_to_itself_.insert(qp);
+  if (kind == static_cast<std::uint64_t>(QpKind::ud) && !groups_.empty()) make_copier(qp);
   c.replies[0] = qp;
 }
 
@@ -267,8 +281,8 @@ void Conductor::poll(ProgramThread& thread) {
     if (!news) {
       thread.waits_for = fmt::format("a completion of completion queue {}", cq);
       if (c.arguments[3] != 0) cpu_->watch(kIoKey);
-      if (thread.program.written_to) cpu_->watch_memory();
-      pause(thread, hosts::poll_cost(profile(), 0) * static_cast<std::int64_t>(watched));
+      if (written_to_[thread.program.host]) cpu_->watch_memory();
+      pause(thread, hosts::poll_cost(profile(thread.program.host), 0) * static_cast<std::int64_t>(watched));
       count = cpu_->poll_cq(cq, room);
       // Something else is new, which the program looks at between its polls: those of the turn before are behind it.
       if (count == 0) thread.polls_paid = watched;
@@ -277,11 +291,11 @@ void Conductor::poll(ProgramThread& thread) {
   cpu_->forget_watched();
   if (count != 0) {
     thread.polls_paid = 0;
-    compute(hosts::poll_cost(profile(), count));
+    compute(hosts::poll_cost(profile(thread.program.host), count));
   } else if (thread.polls_paid != 0) {
     --thread.polls_paid;
   } else {
-    compute(hosts::poll_cost(profile(), 0));
+    compute(hosts::poll_cost(profile(thread.program.host), 0));
   }
   for (std::size_t i = 0; i < count; ++i) {
     const nic::Cqe& e = found[i];
@@ -291,7 +305,7 @@ void Conductor::poll(ProgramThread& thread) {
                                 .length = e.length,
                                 .imm = e.imm,
                                 .qp = e.qp,
-                                .source_qp = e.source_qp,
+                                .source_qp = original_of(e.source_qp),
                                 .place = e.wqe,
                                 .srq = receives_xrc(e),
                                 .with_imm = e.with_imm,
@@ -314,7 +328,7 @@ void Conductor::spin(ProgramThread& thread) {
   cpu_->watch_memory();
   const std::uint64_t pauses = idle_pauses_;
   ++program.spinning;
-  pause(thread, profile().cpu_load);
+  pause(thread, profile(thread.program.host).cpu_load);
   --program.spinning;
   const bool nothing = idle_pauses_ != pauses;
   idle_spins_ = nothing ? idle_spins_ + 1 : 0;
@@ -325,14 +339,15 @@ void Conductor::spin(ProgramThread& thread) {
 /// A thread has read the same value twice without a call in between: it goes on when a NIC has written there.
 void Conductor::wait_memory(ProgramThread& thread) {
   Channel& c = *thread.channel;
-  const nic::Address word = (nic::kForeignMemory + c.arguments[0]) / 8 * 8;
-  if (!thread.program.memory.contains(word, 8)) return compute(profile().cpu_load);
+  const std::uint64_t own = c.arguments[0] / 8 * 8;
+  const nic::Address word = thread.program.base + own;
+  if (!thread.program.memory.contains(own, 8)) return compute(profile(thread.program.host).cpu_load);
   remember(result_.spins,
            fmt::format("host {}: on {:#x} at {:#x}", thread.program.host, c.arguments[0], c.arguments[1]));
   thread.waits_for = fmt::format("a write to {:#x}", c.arguments[0]);
   cpu_->forget_watched();
   static_cast<void>(cpu_->load(word));
-  pause(thread, profile().cpu_load);
+  pause(thread, profile(thread.program.host).cpu_load);
 }
 
 }  // namespace loco::exec

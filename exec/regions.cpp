@@ -31,8 +31,9 @@ void Conductor::register_memory(ProgramThread& thread) {
   take_runs(thread.program, c, c.arguments[4]);
   const bool relaxed = (c.arguments[2] & kRelaxedRight) != 0;
   c.replies[0] =
-      new_region(thread.program, nic::kForeignMemory + c.arguments[0], c.arguments[1], rights_of(c.arguments[2]),
-                 {.relaxed_ordering = relaxed, .domain = static_cast<std::uint16_t>(c.arguments[5])}, c.arguments[3]);
+      new_region(thread.program, thread.program.base + c.arguments[0], c.arguments[1], rights_of(c.arguments[2]),
+                 {.relaxed_ordering = relaxed, .domain = static_cast<std::uint16_t>(c.arguments[5])},
+                 c.arguments[3] + nic::kForeignMemory - thread.program.base);
 }
 
 void Conductor::change_memory(ProgramThread& thread) {
@@ -40,9 +41,9 @@ void Conductor::change_memory(ProgramThread& thread) {
   take_runs(thread.program, c, c.arguments[4]);
   const auto key = static_cast<std::uint32_t>(c.arguments[0]);
   try {
-    system_.change_memory(key, nic::kForeignMemory + c.arguments[1], c.arguments[2], rights_of(c.arguments[3]), key);
+    system_.change_memory(key, thread.program.base + c.arguments[1], c.arguments[2], rights_of(c.arguments[3]), key);
     system_.change_domain(key, static_cast<std::uint16_t>(c.arguments[5]));
-    regions_[key >> 8U].io_offset = 0;
+    regions_[key >> 8U].io_offset = nic::kForeignMemory - thread.program.base;
   } catch (const std::invalid_argument&) {
     c.replies[0] = ENOMEM;
   }
@@ -76,7 +77,7 @@ void Conductor::copy_device(ProgramThread& thread) {
     system_.read_memory(thread.program.host, at, bytes);
   }
   const auto words = static_cast<std::int64_t>((bytes.size() + 7) / 8);
-  compute((to_device ? profile().cpu_store : profile().cpu_load) * words);
+  compute((to_device ? profile(thread.program.host).cpu_store : profile(thread.program.host).cpu_load) * words);
 }
 
 void Conductor::register_device(ProgramThread& thread) {

@@ -10,6 +10,7 @@
 
 #include "exec/conductor.hpp"
 #include "exec/keys.hpp"
+#include "exec/places.hpp"
 #include "exec/system.hpp"
 
 namespace loco::exec {
@@ -55,6 +56,9 @@ void Conductor::handle(ProgramThread& thread, Request request) {
     case Request::thread_start:
       between_steps(thread, [&] { start_thread(thread); });
       break;
+    case Request::process_start:
+      between_steps(thread, [&] { start_process(thread); });
+      break;
     case Request::thread_exit:
       thread_ended(thread);
       thread.channel.let();
@@ -96,7 +100,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       });
       break;
     case Request::resize_cq: {
-      compute(kResize);
+      compute(kCommand);
       const auto entries = static_cast<std::uint32_t>(c.arguments[1]);
       c.replies[0] = system_.resize_cq(static_cast<nic::CqId>(c.arguments[0]), entries) ? 0 : EINVAL;
       break;
@@ -131,7 +135,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       poll(thread);
       break;
     case Request::arm_cq:
-      compute(hosts::ring_cost(profile()));
+      compute(hosts::ring_cost(profile(thread.program.host)));
       cqs_[c.arguments[0]].armed = true;
       cqs_[c.arguments[0]].solicited_only = c.arguments[1] != 0;
       break;
@@ -147,6 +151,10 @@ void Conductor::handle(ProgramThread& thread, Request request) {
     case Request::spin:
       spin(thread);
       break;
+    case Request::multicast:
+      compute(kCommand);
+      between_steps(thread, [&] { change_group(thread); });
+      break;
     case Request::cm_listen:
       listen(thread);
       break;
@@ -158,6 +166,10 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       break;
     case Request::note: {
       const auto kind = static_cast<Note>(c.arguments[0]);
+      if (kind == Note::race) {
+        note_race(thread);
+        break;
+      }
       auto& list = kind == Note::unsupported    ? result_.unsupported
                    : kind == Note::approximated ? result_.approximations
                                                 : result_.not_deterministic;
@@ -167,13 +179,24 @@ void Conductor::handle(ProgramThread& thread, Request request) {
   }
 }
 
+/// Each pair of places once.
+void Conductor::note_race(ProgramThread& thread) {
+  const Channel& c = *thread.channel;
+  Race race{.host = thread.program.host, .text = static_cast<const char*>(c.data)};
+  const bool known = !races_seen_.emplace(race.host, c.arguments[1], c.arguments[2], race.text).second;
+  if (known) return;
+  race.where = code_place(thread.program.process, c.arguments[1]);
+  race.request = code_place(thread.program.process, c.arguments[2]);
+  result_.races.push_back(std::move(race));
+}
+
 /// Its main has returned: it ends now, in real time.
 void Conductor::leave(ProgramThread& thread) {
   Program& program = thread.program;
   thread.channel.let();
   int status = 0;
   constexpr int kPatience = 50'000;
-  for (int waited = 0; waitpid(program.process, &status, WNOHANG) == 0; ++waited) {
+  for (int waited = 0; !is_gone(program, status); ++waited) {
     if (waited == kPatience) kill(program.process, SIGKILL);
     outputs_.drain(false);
     wait_shortly();
@@ -200,14 +223,39 @@ void Conductor::begin_again(Program& program) {
   program.timers.clear();
   for (CqState& cq : cqs_)
     if (cq.program == &program) cq = {};
-  std::erase_if(listeners_, [&](std::uint64_t key) { return key >> 32U == program.host; });
+  std::erase_if(listeners_, [&](const auto& entry) { return entry.second == &program; });
 }
 
 void Conductor::start_thread(ProgramThread& parent) {
   Program& program = parent.program;
-  const auto file = static_cast<int>(parent.channel->arguments[0]);
-  auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{
-      program, static_cast<std::uint32_t>(program.threads.size()), ChannelEnd::of_thread(program.process, file)});
+  begin_thread(program, ChannelEnd::of_thread(program.process, static_cast<int>(parent.channel->arguments[0])));
+}
+
+/// A child of fork goes on as one more thread of its host, with memory of its own.
+void Conductor::start_process(ProgramThread& maker) {
+  const Channel& c = *maker.channel;
+  Program& parent = maker.program;
+  const std::uint32_t host = parent.host;
+  auto child = std::make_unique<Program>();
+  child->host = host;
+  child->number = 1;
+  for (const auto& other : children_) child->number += other->host == host ? 1U : 0U;
+  child->parent = &parent;
+  child->process = static_cast<pid_t>(c.arguments[1]);
+  child->ports_down = parent.ports_down;
+  child->inline_slot = system_.allocate(host, kPostBytes);
+  child->memory.set_process(child->process);
+  child->base = processes_[host]->add(child->memory);
+  ChannelEnd channel = ChannelEnd::of_thread(parent.process, static_cast<int>(c.arguments[0]));
+  channel->facts.process = child->number;
+  maker.channel->replies[0] = child->number;
+  children_.push_back(std::move(child));
+  begin_thread(*children_.back(), std::move(channel));
+}
+
+void Conductor::begin_thread(Program& program, ChannelEnd channel) {
+  auto thread = std::unique_ptr<ProgramThread>(
+      new ProgramThread{program, static_cast<std::uint32_t>(program.threads.size()), std::move(channel)});
   thread->id = system_.create_thread(program.host, system_.now());
   threads_.resize(thread->id + 1);
   threads_[thread->id] = thread.get();
@@ -224,7 +272,7 @@ void Conductor::listen(ProgramThread& thread) {
   const std::uint64_t key = std::uint64_t{thread.program.host} << 32U | port;
   if (thread.channel->arguments[1] == 0) {
     listeners_.erase(key);
-  } else if (!listeners_.insert(key).second) {
+  } else if (!listeners_.emplace(key, &thread.program).second) {
     thread.channel->replies[0] = EADDRINUSE;
   }
 }
@@ -240,18 +288,30 @@ void Conductor::send_message(ProgramThread& thread) {
   deliver(message);
 }
 
+/// Null: nobody listens, or there is no such process.
+Program* Conductor::receiver_of(const CmMessage& message) const {
+  if (message.to_id == kListener) {
+    const auto found = listeners_.find(std::uint64_t{message.to_host} << 32U | message.port);
+    return found == listeners_.end() ? nullptr : found->second;
+  }
+  Program* out = nullptr;
+  for_each_program([&](Program& p) {
+    if (p.host == message.to_host && p.number == message.to_id >> kProcessBit) out = &p;
+  });
+  return out;
+}
+
 void Conductor::deliver(const CmMessage& message) {
   add_timer((system_.now() + kCmMessage).ps, [this, message] {
     const bool asks = message.to_id == kListener;
-    const std::uint64_t listener = std::uint64_t{message.to_host} << 32U | message.port;
-    Program* const to = programs_[message.to_host].get();
-    const bool there = to != nullptr && !to->ended && (!asks || listeners_.contains(listener));
+    Program* const to = receiver_of(message);
+    const bool there = to != nullptr && !to->ended;
     CmMessage answer = message;  // by the manager itself
     std::swap(answer.from_host, answer.to_host);
     std::swap(answer.from_id, answer.to_id);
     if (there) {
       to->messages.push_back(message);
-      notify_io();
+      notify_io(to);
       answer.type = CmType::drep;
       if (message.type == CmType::dreq) deliver(answer);
     } else if (message.type == CmType::dreq) {  // its host knows that it has ended

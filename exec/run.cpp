@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "exec/conductor.hpp"
+#include "exec/places.hpp"
 
 namespace loco::exec {
 
@@ -13,7 +14,7 @@ namespace {
 int status_of(const Result& result) {
   constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
   if (result.interrupted) return kInterrupted;
-  if (!result.failure.empty() || !result.difference.empty()) return 1;
+  if (!result.failure.empty() || !result.difference.empty() || !result.races.empty()) return 1;
   for (const ProgramResult& p : result.programs) {
     if (p.stopped) continue;
     if (p.signal != 0) return 1;
@@ -40,6 +41,7 @@ std::string shim_folder() {
 Result run(const Options& options) {
   Conductor conductor(options);
   Result result = conductor.run();
+  for (const Race& race : result.races) result.mistakes.push_back(mistake(race));
   result.status = status_of(result);
   return result;
 }

@@ -49,6 +49,9 @@ PinnedToOneCore::~PinnedToOneCore() {
   if (pinned_) sched_setaffinity(0, sizeof(before_), &before_);
 }
 
+OrphansAdopted::OrphansAdopted() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+OrphansAdopted::~OrphansAdopted() { prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0); }
+
 CounterTrapped::CounterTrapped() { prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0); }
 CounterTrapped::~CounterTrapped() { prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0); }
 
@@ -74,12 +77,26 @@ std::int64_t processor_time_us(pid_t process) {
   return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
 }
 
-bool computes(pid_t process, std::uint32_t thread) {
-  std::ifstream file(fmt::format("/proc/{}/task/{}/stat", process, thread));
+namespace {
+
+/// Its state, as /proc has it; 0: it is not there.
+char state_in(const std::string& path) {
+  std::ifstream file(path);
   std::string text;
   std::getline(file, text);
   const std::size_t name_end = text.rfind(')');
-  return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] == 'R';
+  return name_end != std::string::npos && name_end + 2 < text.size() ? text[name_end + 2] : '\0';
+}
+
+}  // namespace
+
+bool computes(pid_t process, std::uint32_t thread) {
+  return state_in(fmt::format("/proc/{}/task/{}/stat", process, thread)) == 'R';
+}
+
+bool has_ended(pid_t process) {
+  const char state = state_in(fmt::format("/proc/{}/stat", process));
+  return state == '\0' || state == 'Z' || state == 'X';
 }
 
 bool thread_is_there(pid_t process, std::uint32_t thread) {

@@ -57,6 +57,15 @@ class PinnedToOneCore {
   bool pinned_ = false;
 };
 
+/// Children of a program that has ended are this process's: they can be waited for.
+class OrphansAdopted {
+ public:
+  OrphansAdopted();
+  ~OrphansAdopted();
+  OrphansAdopted(const OrphansAdopted&) = delete;
+  OrphansAdopted& operator=(const OrphansAdopted&) = delete;
+};
+
 /// The time-stamp counter faults in this thread.
 class CounterTrapped {
  public:
@@ -70,16 +79,18 @@ class CounterTrapped {
 [[nodiscard]] int silence_signal();
 /// Processor time of a process.
 [[nodiscard]] std::int64_t processor_time_us(pid_t process);
+/// Has a process that may not be a child of ours ended? A zombie has.
+[[nodiscard]] bool has_ended(pid_t process);
 /// Is that thread running, and not in a system call that waits?
 [[nodiscard]] bool computes(pid_t process, std::uint32_t thread);
 
 /// Has a thread not ended yet?
 [[nodiscard]] bool thread_is_there(pid_t process, std::uint32_t thread);
-/// 100 us of real time.
 /// Does it wait in the kernel by a futex?
 [[nodiscard]] bool waits_for_futex(pid_t process, std::uint32_t thread);
 /// Is a debugger attached to it?
 [[nodiscard]] bool is_traced(pid_t process);
+/// 100 us of real time.
 void wait_shortly();
 /// Has a program perhaps ended since the last call?
 [[nodiscard]] bool death_seen();

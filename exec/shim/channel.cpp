@@ -1,4 +1,5 @@
 // The program's end of the channel: attaching, handing over.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,13 +10,16 @@
 #include <unistd.h>
 
 #include "exec/shim/shim.hpp"
+#include "exec/shim/signals.hpp"
 
 namespace loco::shim {
 
 namespace {
 
 thread_local Channel* t_channel __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local bool t_interrupted __attribute__((tls_model("initial-exec"))) = false;
 bool attached = false;
+bool has_family = false;  ///< children by fork, or a parent: signals from them come in this process's turns only
 bool forked_child = false;
 std::int64_t frozen_time = 0;
 long process = 0;
@@ -23,20 +27,33 @@ int file_of_channel = -1;
 
 [[noreturn]] void misfit() {
   static constexpr char kText[] = "loco-sim: the shim and loco-sim are of different versions\n";
-  if (write(2, kText, sizeof(kText) - 1) < 0) _exit(126);
-  _exit(126);
+  system_call(SYS_write, 2, kText, sizeof(kText) - 1);
+  end_now(126);
+}
+
+char** variables = nullptr;  ///< as the loader gives them, before the C library has them
+
+/// Where the channel is; the program does not find it any more.
+const char* take_variable() {
+  const std::size_t length = std::strlen(kChannelVariable);
+  for (char** at = variables == nullptr ? environ : variables; at != nullptr && *at != nullptr; ++at) {
+    if (std::strncmp(*at, kChannelVariable, length) != 0 || (*at)[length] != '=') continue;
+    const char* const value = *at + length + 1;
+    for (char** rest = at; *rest != nullptr; ++rest) rest[0] = rest[1];
+    return value;
+  }
+  return nullptr;
 }
 
 /// Other libraries' constructors may call what the shim replaces before its own constructor has run.
 void attach() {
   attached = true;
-  const char* const text = getenv(kChannelVariable);
+  const char* const text = take_variable();
   if (text == nullptr) return;
   const int file = std::atoi(text);
   void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return;
   system_call(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
-  unsetenv(kChannelVariable);
   t_channel = static_cast<Channel*>(memory);
   if (t_channel->version != kProtocolVersion || t_channel->bytes != sizeof(Channel)) misfit();
   t_channel->thread = static_cast<std::uint32_t>(system_call(SYS_gettid));
@@ -45,11 +62,26 @@ void attach() {
   file_of_channel = file;
 }
 
-void hand_over(Channel& c) {
+void hand_over_alone(Channel& c) {
   c.turn.store(static_cast<std::uint32_t>(Turn::conductor), std::memory_order_release);
   system_call(SYS_futex, &c.turn, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   while (c.turn.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Turn::conductor))
     system_call(SYS_futex, &c.turn, FUTEX_WAIT, static_cast<std::uint32_t>(Turn::conductor), nullptr, nullptr, 0);
+}
+
+/// Signals that come while others have their turns are delivered when this process has its own, at a time that is the
+/// same in each run.
+void hand_over(Channel& c) {
+  if (!has_family) return hand_over_alone(c);
+  constexpr std::size_t kBytes = 8;  // the kernel's signal sets
+  std::uint64_t most = ~std::uint64_t{0} & ~(std::uint64_t{1} << (silence_signal() - 1));
+  std::uint64_t before = 0;
+  std::uint64_t pending = 0;
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, &most, &before, kBytes);
+  hand_over_alone(c);
+  system_call(SYS_rt_sigpending, &pending, kBytes);
+  if ((pending & ~before) != 0) t_interrupted = true;
+  system_call(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, kBytes);
 }
 
 void note(Note kind, const char* what, std::uint64_t seen = 0) {
@@ -60,6 +92,10 @@ void note(Note kind, const char* what, std::uint64_t seen = 0) {
 }
 
 }  // namespace
+
+void end_now(int status) {
+  while (true) system_call(SYS_exit_group, status);
+}
 
 Channel* channel() {
   if (!attached) attach();
@@ -73,6 +109,43 @@ void leave_conductor() {
   t_channel = nullptr;
   attached = true;
   forked_child = true;
+}
+
+Channel* new_channel(int& file) {
+  file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-channel", 1U /* MFD_CLOEXEC */));
+  if (file < 0 || ftruncate(file, sizeof(Channel)) != 0) return nullptr;
+  void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  auto* const c = static_cast<Channel*>(memory);
+  c->version = t_channel->version;
+  c->bytes = t_channel->bytes;
+  c->facts = t_channel->facts;
+  c->watches = t_channel->watches;
+  return c;
+}
+
+void become_child(Channel* c, int file) {
+  set_family();
+  attached = true;
+  forked_child = false;
+  t_channel = c;
+  t_interrupted = false;
+  c->thread = static_cast<std::uint32_t>(system_call(SYS_gettid));
+  process = system_call(SYS_getpid);
+  file_of_channel = file;
+}
+
+void set_family() { has_family = true; }
+
+bool take_interruption() {
+  const bool was = t_interrupted;
+  t_interrupted = false;
+  return was;
+}
+void note_interruption() { t_interrupted = true; }
+
+bool is_own_file(int file) {
+  return t_channel != nullptr && file >= 0 && (file == file_of_channel || file == t_channel->facts.board);
 }
 
 bool is_forked_child() { return forked_child; }
@@ -114,7 +187,9 @@ void approximated(const char* what) { note(Note::approximated, what); }
 
 namespace {
 
-[[gnu::constructor]] void begin() {
+/// The first constructor of all (-z initfirst): others may look at the time-stamp counter in theirs.
+[[gnu::constructor]] void begin(int, char**, char** environment) {
+  variables = environment;
   if (channel() == nullptr) return;
   install_handlers();
   call(Request::start);

@@ -7,6 +7,7 @@
 // the time since it began to do so, so that waiting for long does not cost a change of control every few looks.
 #include <csignal>
 #include <cstring>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -64,9 +65,16 @@ void set(timespec& out, std::int64_t ps, std::int64_t since) {
   out.tv_nsec = ps % kSecond / 1000;
 }
 
+/// The conductor wakes the thread that waits then.
+void set_alarm(std::int64_t at) {
+  alarm_at = at;
+  if (Channel* const c = channel()) c->alarm_ps = at;
+}
+
 void check_alarm(std::int64_t now) {
   if (alarm_at == 0 || now < alarm_at) return;
-  alarm_at = alarm_again == 0 ? 0 : now + alarm_again;
+  set_alarm(alarm_again == 0 ? 0 : now + alarm_again);
+  note_interruption();
   raise(SIGALRM);
 }
 
@@ -89,6 +97,8 @@ int doze(std::int64_t ps) {
 }
 
 }  // namespace
+
+void forget_alarm() { set_alarm(0); }
 
 void clock_used_otherwise() {
   t_row.quantum = kQuantumMin;
@@ -162,6 +172,25 @@ LOCO_EXPORT clock_t clock() noexcept {
   return conducted() ? static_cast<clock_t>(read_clock(kMicrosecond) / kMicrosecond) : next_clock();
 }
 
+/// The processor has worked for the program all the time.
+LOCO_EXPORT clock_t times(tms* out) noexcept {
+  LOCO_NEXT(times);
+  if (!conducted()) return next_times(out);
+  constexpr std::int64_t kTick = kSecond / 100;
+  const auto ticks = static_cast<clock_t>(read_clock(kTick) / kTick);
+  if (out != nullptr) *out = {ticks, 0, 0, 0};
+  return ticks + kBootSeconds * 100;
+}
+
+LOCO_EXPORT int getrusage(__rusage_who_t who, rusage* out) noexcept {
+  LOCO_NEXT(getrusage);
+  if (!conducted()) return next_getrusage(who, out);
+  *out = {};
+  const std::int64_t us = who == RUSAGE_CHILDREN ? 0 : read_clock(kMicrosecond) / kMicrosecond;
+  out->ru_utime = {us / 1'000'000, us % 1'000'000};
+  return 0;
+}
+
 LOCO_EXPORT int usleep(useconds_t us) { return doze(std::int64_t{us} * 1'000'000); }
 
 LOCO_EXPORT unsigned sleep(unsigned seconds) {
@@ -196,7 +225,7 @@ LOCO_EXPORT unsigned alarm(unsigned seconds) noexcept {
   if (channel() == nullptr) return next_alarm(seconds);
   const std::int64_t now = read_clock();
   const std::int64_t left = alarm_at == 0 ? 0 : alarm_at - now;
-  alarm_at = seconds == 0 ? 0 : now + seconds * kSecond;
+  set_alarm(seconds == 0 ? 0 : now + seconds * kSecond);
   alarm_again = 0;
   return static_cast<unsigned>((left + kSecond - 1) / kSecond);
 }
@@ -208,7 +237,7 @@ LOCO_EXPORT int setitimer(__itimer_which_t which, const itimerval* __restrict va
   const auto time = [](const timeval& t) { return t.tv_sec * kSecond + t.tv_usec * 1'000'000; };
   const std::int64_t now = read_clock();
   if (old != nullptr) std::memset(old, 0, sizeof(*old));
-  alarm_at = time(value->it_value) == 0 ? 0 : now + time(value->it_value);
+  set_alarm(time(value->it_value) == 0 ? 0 : now + time(value->it_value));
   alarm_again = time(value->it_interval);
   return 0;
 }

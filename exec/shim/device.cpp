@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kMaxQueues = 1U << 16U;
 constexpr int kGids = 4;  // the first is there, the others are empty
 
-ibv_device device{};
+ibv_device devices[kNicsMax];
 
 const HostFacts& facts() {
   static const HostFacts none{};
@@ -27,18 +27,22 @@ const HostFacts& facts() {
   return c == nullptr ? none : c->facts;
 }
 
-__be64 guid() { return htobe64(0x0200'00ff'fe00'0001ULL + facts().host); }
+/// Of the host, with the number of the NIC in the bits from 16 on.
+__be64 guid(std::uint32_t nic) {
+  return htobe64(0x0200'00ff'fe00'0001ULL + facts().host + (std::uint64_t{nic} << 16U));
+}
 
-/// RoCE v2: the IPv4 address 10.0.h.h+1; InfiniBand: the subnet's prefix and the GUID.
-ibv_gid own_gid() {
+/// RoCE v2: the IPv4 address 10.k.h.h+1 of NIC k; InfiniBand: the subnet's prefix and the GUID.
+ibv_gid own_gid(std::uint32_t nic) {
   ibv_gid gid{};
   if (facts().infiniband != 0) {
     gid.global.subnet_prefix = htobe64(0xfe80'0000'0000'0000ULL);
-    gid.global.interface_id = guid();
+    gid.global.interface_id = guid(nic);
     return gid;
   }
   gid.raw[10] = gid.raw[11] = 0xff;
   gid.raw[12] = 10;
+  gid.raw[13] = static_cast<std::uint8_t>(nic);
   gid.raw[14] = static_cast<std::uint8_t>(facts().host / 255);
   gid.raw[15] = static_cast<std::uint8_t>(facts().host % 255 + 1);
   return gid;
@@ -51,11 +55,12 @@ ibv_mtu mtu_of(std::uint32_t bytes) {
   return bytes >= 512 ? IBV_MTU_512 : IBV_MTU_256;
 }
 
-void describe(ibv_device_attr& a) {
+void describe(ibv_device_attr& a, std::uint32_t nic) {
   const HostFacts& f = facts();
   a = {};
   std::snprintf(a.fw_ver, sizeof(a.fw_ver), "1.0.0");
-  a.node_guid = a.sys_image_guid = guid();
+  a.node_guid = guid(nic);
+  a.sys_image_guid = guid(0);
   a.max_mr_size = 1ULL << 40U;
   a.page_size_cap = ~0xfffULL;
   a.vendor_id = 0x02c9;
@@ -78,22 +83,26 @@ void describe(ibv_device_attr& a) {
   a.local_ca_ack_delay = 16;
 }
 
-void name_device() {
+ibv_device* named_device(std::uint32_t nic) {
+  ibv_device& device = devices[nic];
   device.node_type = IBV_NODE_CA;
   device.transport_type = IBV_TRANSPORT_IB;
-  std::strcpy(device.name, "loco0");
-  std::strcpy(device.dev_name, "uverbs0");
-  std::strcpy(device.dev_path, "/sys/class/infiniband_verbs/uverbs0");
-  std::strcpy(device.ibdev_path, "/sys/class/infiniband/loco0");
+  std::snprintf(device.name, sizeof(device.name), "loco%u", nic);
+  std::snprintf(device.dev_name, sizeof(device.dev_name), "uverbs%u", nic);
+  std::snprintf(device.dev_path, sizeof(device.dev_path), "/sys/class/infiniband_verbs/uverbs%u", nic);
+  std::snprintf(device.ibdev_path, sizeof(device.ibdev_path), "/sys/class/infiniband/loco%u", nic);
+  return &device;
 }
 
 }  // namespace
 
-int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t bytes) {
+std::uint32_t nic_of(const ibv_device* device) { return static_cast<std::uint32_t>(device - devices); }
+
+int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* out, std::size_t bytes) {
   if (port != 1) return EINVAL;
   const HostFacts& f = facts();
   ibv_port_attr a{};
-  const bool down = channel() != nullptr && channel()->port_down != 0;
+  const bool down = channel() != nullptr && (channel()->ports_down >> nic_of(context) & 1U) != 0;
   a.state = down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   a.max_mtu = IBV_MTU_4096;
   a.active_mtu = mtu_of(f.mtu);
@@ -109,7 +118,7 @@ int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t 
   a.phys_state = down ? kPolling : kLinkUp;
   a.link_layer = f.infiniband != 0 ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
   if (f.infiniband != 0) {
-    a.lid = static_cast<std::uint16_t>(f.host + 1);
+    a.lid = static_cast<std::uint16_t>(nic_of(context) * f.hosts + f.host + 1);
     a.sm_lid = 1;
   }
   std::memset(out, 0, bytes);
@@ -117,10 +126,11 @@ int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t 
   return 0;
 }
 
-int query_device_ex(ibv_context*, const ibv_query_device_ex_input* input, ibv_device_attr_ex* out, std::size_t bytes) {
+int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input, ibv_device_attr_ex* out,
+                    std::size_t bytes) {
   if (input != nullptr && input->comp_mask != 0) return EINVAL;
   ibv_device_attr_ex a{};
-  describe(a.orig_attr);
+  describe(a.orig_attr, nic_of(context));
   a.phys_port_cnt_ex = 1;
   a.completion_timestamp_mask = ~0ULL;
   a.hca_core_clock = 1'000'000;  // kHz
@@ -184,20 +194,25 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* w
   return &pd->pd;
 }
 
-/// What stands for the device's own descriptor.
-int command_file() {
-  static int file = -1;
-  if (file < 0) file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-device", 1U /* MFD_CLOEXEC */));
+/// What stands for a device's own descriptor.
+int command_file(std::uint32_t nic) {
+  static int files[kNicsMax];
+  int& file = files[nic];
+  if (file == 0) file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-device", 1U /* MFD_CLOEXEC */));
   return file;
 }
 
 }  // namespace
 
-bool is_command_file(int file) {
+ibv_device* device_of_file(int file) {
   struct stat theirs {};
-  struct stat ours {};
-  return fstat(file, &theirs) == 0 && fstat(command_file(), &ours) == 0 && theirs.st_ino == ours.st_ino &&
-         theirs.st_dev == ours.st_dev;
+  if (fstat(file, &theirs) != 0) return nullptr;
+  for (std::uint32_t nic = 0; nic < facts().nics; ++nic) {
+    struct stat ours {};
+    if (fstat(command_file(nic), &ours) == 0 && theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev)
+      return named_device(nic);
+  }
+  return nullptr;
 }
 
 }  // namespace loco::shim
@@ -205,19 +220,17 @@ bool is_command_file(int file) {
 using namespace loco::shim;
 
 LOCO_EXPORT ibv_device** ibv_get_device_list(int* count) {
-  const bool conducted = channel() != nullptr;
-  if (count != nullptr) *count = conducted ? 1 : 0;
-  auto** const list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
-  if (list == nullptr || !conducted) return list;
-  name_device();
-  list[0] = &device;
+  const std::uint32_t nics = facts().nics;  // none without a conductor
+  if (count != nullptr) *count = static_cast<int>(nics);
+  auto** const list = static_cast<ibv_device**>(std::calloc(nics + 1, sizeof(ibv_device*)));
+  for (std::uint32_t nic = 0; list != nullptr && nic < nics; ++nic) list[nic] = named_device(nic);
   return list;
 }
 
 LOCO_EXPORT void ibv_free_device_list(ibv_device** list) { std::free(list); }
 LOCO_EXPORT const char* ibv_get_device_name(ibv_device* d) { return d == nullptr ? nullptr : d->name; }
-LOCO_EXPORT __be64 ibv_get_device_guid(ibv_device*) { return guid(); }
-LOCO_EXPORT int ibv_get_device_index(ibv_device*) { return 0; }
+LOCO_EXPORT __be64 ibv_get_device_guid(ibv_device* d) { return guid(nic_of(d)); }
+LOCO_EXPORT int ibv_get_device_index(ibv_device* d) { return static_cast<int>(nic_of(d)); }
 LOCO_EXPORT const char* ibv_get_sysfs_path() { return "/sys"; }
 
 LOCO_EXPORT ibv_context* ibv_open_device(ibv_device* d) {
@@ -245,7 +258,7 @@ LOCO_EXPORT ibv_context* ibv_open_device(ibv_device* d) {
   ibv_context& c = v->context;
   c.device = d;
   c.abi_compat = __VERBS_ABI_IS_EXTENDED;
-  c.cmd_fd = command_file();
+  c.cmd_fd = command_file(nic_of(d));
   c.async_fd = async_descriptor();
   c.num_comp_vectors = 1;
   pthread_mutex_init(&c.mutex, nullptr);
@@ -262,12 +275,10 @@ LOCO_EXPORT ibv_context* ibv_open_device(ibv_device* d) {
 
 LOCO_EXPORT ibv_context* ibv_import_device(int file) {
   if (no_conductor()) return nullptr;
-  if (!is_command_file(file)) {
-    errno = EINVAL;
-    return nullptr;
-  }
-  name_device();
-  return ibv_open_device(&device);
+  ibv_device* const device = device_of_file(file);
+  if (device != nullptr) return ibv_open_device(device);
+  errno = EINVAL;
+  return nullptr;
 }
 
 LOCO_EXPORT int ibv_close_device(ibv_context* c) {
@@ -275,8 +286,8 @@ LOCO_EXPORT int ibv_close_device(ibv_context* c) {
   return 0;
 }
 
-LOCO_EXPORT int ibv_query_device(ibv_context*, ibv_device_attr* out) {
-  describe(*out);
+LOCO_EXPORT int ibv_query_device(ibv_context* context, ibv_device_attr* out) {
+  describe(*out, nic_of(context));
   return 0;
 }
 
@@ -284,21 +295,21 @@ LOCO_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port, _compat_
   return query_port(context, port, reinterpret_cast<ibv_port_attr*>(out), offsetof(ibv_port_attr, port_cap_flags2));
 }
 
-LOCO_EXPORT int ibv_query_gid(ibv_context*, std::uint8_t port, int index, ibv_gid* gid) {
+LOCO_EXPORT int ibv_query_gid(ibv_context* context, std::uint8_t port, int index, ibv_gid* gid) {
   if (port != 1 || index < 0 || index >= kGids) {
     errno = EINVAL;
     return -1;
   }
-  *gid = index == 0 ? own_gid() : ibv_gid{};
+  *gid = index == 0 ? own_gid(nic_of(context)) : ibv_gid{};
   return 0;
 }
 
-LOCO_EXPORT int _ibv_query_gid_ex(ibv_context*, std::uint32_t port, std::uint32_t index, ibv_gid_entry* out,
+LOCO_EXPORT int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port, std::uint32_t index, ibv_gid_entry* out,
                                   std::uint32_t flags, std::size_t bytes) {
   if (port != 1 || flags != 0) return EINVAL;
   if (index != 0) return index < kGids ? ENODATA : EINVAL;
   ibv_gid_entry entry{};
-  entry.gid = own_gid();
+  entry.gid = own_gid(nic_of(context));
   entry.port_num = port;
   entry.gid_type = facts().infiniband != 0 ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
   std::memcpy(out, &entry, bytes < sizeof(entry) ? bytes : sizeof(entry));

@@ -89,13 +89,29 @@ const char* processor_times() {
   return text;
 }
 
+/// The file of that path; those of a NIC are the first one's.
+const VirtualFile* find_file(const char* path) {
+  constexpr const char* kDevices = "/sys/class/infiniband/loco";
+  const std::size_t prefix = std::strlen(kDevices);
+  char first[256];
+  if (std::strncmp(path, kDevices, prefix) == 0) {
+    const char* rest = path + prefix;
+    std::uint32_t nic = 0;
+    for (; *rest >= '0' && *rest <= '9'; ++rest) nic = nic * 10 + static_cast<std::uint32_t>(*rest - '0');
+    if (nic >= channel()->facts.nics) return nullptr;
+    std::snprintf(first, sizeof(first), "%s0%s", kDevices, rest);
+    path = first;
+  }
+  for (const VirtualFile& file : kFiles)
+    if (std::strcmp(file.path, path) == 0) return &file;
+  return nullptr;
+}
+
 /// A descriptor that reads a text; -1 when the path is an ordinary one.
 int open_virtual(const char* path) {
   if (channel() == nullptr || path == nullptr || path[0] != '/') return -1;
   const bool random = std::strcmp(path, "/dev/urandom") == 0 || std::strcmp(path, "/dev/random") == 0;
-  const VirtualFile* found = nullptr;
-  for (const VirtualFile& file : kFiles)
-    if (std::strcmp(file.path, path) == 0) found = &file;
+  const VirtualFile* found = find_file(path);
   const VirtualFile times{"/proc/stat", nullptr};
   if (std::strcmp(path, times.path) == 0) found = &times;
   if (found == nullptr && !random) {
@@ -120,18 +136,22 @@ bool device_node(const char* path) {
   return channel() != nullptr && path != nullptr && std::strncmp(path, "/dev/infiniband/", 16) == 0;
 }
 
+bool device_folder(const char* path) {
+  unsigned nic = 0;
+  char more = 0;
+  return std::sscanf(path, "/sys/class/infiniband/loco%u%c", &nic, &more) == 1 && nic < channel()->facts.nics;
+}
+
 bool there(const char* path) {
   if (channel() == nullptr || path == nullptr) return false;
   if (device_node(path)) return true;
-  for (const VirtualFile& file : kFiles)
-    if (std::strcmp(file.path, path) == 0) return true;
-  return std::strcmp(path, "/sys/class/infiniband/loco0") == 0;
+  return find_file(path) != nullptr || device_folder(path);
 }
 
 void describe(const char* path, struct stat& s) {
   s = {};
   s.st_mode = device_node(path) ? S_IFCHR | 0666 : S_IFREG | 0444;
-  if (std::strcmp(path, "/sys/class/infiniband/loco0") == 0) s.st_mode = S_IFDIR | 0555;
+  if (device_folder(path)) s.st_mode = S_IFDIR | 0555;
   s.st_rdev = 231U << 8U | 192U;
   s.st_nlink = 1;
 }

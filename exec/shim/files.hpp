@@ -25,6 +25,8 @@ void received(int file, ssize_t bytes, int flags);
 /// A connection has been made, or is being made: nothing has been sent on it.
 void connected(int file);
 void accepted(int listener);
+/// No more is sent on a connection, whoever has copies of it.
+void shut(int file);
 /// A descriptor is closed, or becomes another file.
 void forget_file(int file, bool closes);
 

@@ -112,7 +112,12 @@ struct Dm {
 
 struct AddressHandle {
   ibv_ah ah;
+  ibv_gid to;
 };
+/// A datagram to this queue pair goes to whoever is in the group (IBTA volume 1, 10.5.2).
+inline constexpr std::uint32_t kGroupQpn = 0xffffff;
+/// The receiver of a datagram.
+void address_record(const ibv_ah* ah, std::uint32_t number, SendRecord& record);
 
 [[nodiscard]] inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
 [[nodiscard]] inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
@@ -123,6 +128,10 @@ struct AddressHandle {
 [[nodiscard]] Qp* qp_numbered(std::uint32_t number);
 [[nodiscard]] Cq* cq_numbered(std::uint32_t number);
 [[nodiscard]] Srq* srq_numbered(std::uint32_t number);
+
+/// Which of the host's NICs it is.
+[[nodiscard]] std::uint32_t nic_of(const ibv_device* device);
+[[nodiscard]] inline std::uint32_t nic_of(const ibv_context* context) { return nic_of(context->device); }
 
 // The functions that verbs.h calls through a context, by file.
 int query_port(ibv_context*, std::uint8_t port, ibv_port_attr* out, std::size_t bytes);
@@ -155,8 +164,8 @@ ibv_dm* alloc_dm(ibv_context*, ibv_alloc_dm_attr* wanted);
 int free_dm(ibv_dm* dm);
 ibv_mr* reg_dm_mr(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t bytes, unsigned access);
 int advise_mr(ibv_pd*, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge* list, std::uint32_t count);
-/// Does a descriptor stand for our device? For importing.
-[[nodiscard]] bool is_command_file(int file);
+/// The device that a descriptor stands for, or null. For importing.
+[[nodiscard]] ibv_device* device_of_file(int file);
 /// One completion, if there is one: its record.
 [[nodiscard]] bool poll_one(Cq& cq, Completion& out);
 void fill(const Completion& from, ibv_wc& out);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exec/shim/check.hpp"
 #include "exec/shim/objects.hpp"
 
 namespace loco::shim {
@@ -44,11 +45,20 @@ void name_operation(Qp& p, Completion& c) {
   }
 }
 
+/// For --check.
+void note_done(const Qp& p, const Completion& c, bool receive) {
+  if (!receive) return check_sends_done(p.number, c.place);
+  const bool shared = p.qp.qp_base.srq != nullptr || c.srq != kNoQueue;
+  const std::uint32_t queue = c.srq != kNoQueue ? c.srq : shared ? of(p.qp.qp_base.srq)->number : p.number;
+  check_receive_done(queue, shared, c.wr_id);
+}
+
 void take_notice(Completion& c) {
   if (c.srq != kNoQueue && srq_numbered(c.srq) != nullptr) --srq_numbered(c.srq)->outstanding;
   Qp* const p = qp_numbered(c.qp);
   if (p == nullptr) return;
   const bool receive = is_receive(c);
+  if (checks()) note_done(*p, c, receive);
   if (!receive && p->specials != nullptr) name_operation(*p, c);
   if (c.status != 0)
     p->qp.qp_base.state =

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exec/shim/check.hpp"
 #include "exec/shim/objects.hpp"
 
 namespace loco::shim {
@@ -141,7 +142,7 @@ char* write_record(Qp& p, const ibv_send_wr& wr, char* out, std::uint32_t place)
     return out + sizeof(r) + (binds ? sizeof(element) : 0);
   }
   if (p.qp.qp_base.qp_type == IBV_QPT_UD) {
-    r.remote_qp = wr.wr.ud.remote_qpn - kFirstQpn;
+    address_record(wr.wr.ud.ah, wr.wr.ud.remote_qpn, r);
     // a Q_Key with the upper bit set stands for the queue pair's own (IBTA volume 1, 10.2.5)
     r.remote_qkey = (wr.wr.ud.remote_qkey & 0x80000000U) != 0 ? p.attributes.qkey : wr.wr.ud.remote_qkey;
   } else if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
@@ -173,6 +174,16 @@ char* write_record(Qp& p, const ibv_send_wr& wr, char* out, std::uint32_t place)
   return out + sizeof(r) + (r.is_inline ? padded(r.inline_bytes) : r.elements * sizeof(Element));
 }
 
+/// For --check: the records of a post, the first of which is at `place` of the queue.
+void note_sends(const Qp& p, std::uint32_t place, const char* at, std::uint32_t count, std::uintptr_t caller) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    SendRecord r;
+    std::memcpy(&r, at, sizeof(r));
+    check_send(p, place + i, r, at + sizeof(r), caller);
+    at += sizeof(r) + (r.is_inline ? padded(r.inline_bytes) : r.elements * sizeof(Element));
+  }
+}
+
 int refuse(ibv_send_wr** bad, ibv_send_wr* wr, int error) {
   if (bad != nullptr) *bad = wr;
   errno = error;
@@ -181,7 +192,17 @@ int refuse(ibv_send_wr** bad, ibv_send_wr* wr, int error) {
 
 }  // namespace
 
+void address_record(const ibv_ah* ah, std::uint32_t number, SendRecord& r) {
+  r.remote_qp = number - kFirstQpn;
+  if (number != kGroupQpn || ah == nullptr) return;
+  const ibv_gid& to = reinterpret_cast<const AddressHandle*>(ah)->to;
+  r.remote_qp = kToGroup;
+  r.remote = to.global.subnet_prefix;
+  r.compare_add = to.global.interface_id;
+}
+
 int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   Channel* const c = channel();
   if (c == nullptr) return refuse(bad, list, EIO);
   Qp& p = *of(qp);
@@ -200,10 +221,12 @@ int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
   }
   if (count != 0) {
     char* at = ring_room(*c, bytes) + sizeof(PostHeader);
+    const char* const records = at;
     std::uint32_t place = p.posted;
     for (const ibv_send_wr* each = list; each != wr; each = each->next) at = write_record(p, *each, at, place++);
     p.posted += count;
     commit(*c, Post::send, p.number, count, bytes);
+    if (checks()) note_sends(p, p.posted - count, records, count, caller);
   }
   if (wr == nullptr) return 0;
   if (error == 0) return post_send(qp, wr, bad);  // the rest of a list that is longer than the ring
@@ -213,7 +236,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
 namespace {
 
 int post_receives(Post post, std::uint32_t queue, std::uint32_t room, std::uint32_t sges, std::uint32_t& outstanding,
-                  ibv_recv_wr* list, ibv_recv_wr** bad) {
+                  ibv_recv_wr* list, ibv_recv_wr** bad, std::uintptr_t caller) {
   Channel* const c = channel();
   std::uint32_t count = 0;
   std::size_t bytes = 0;
@@ -241,9 +264,11 @@ int post_receives(Post post, std::uint32_t queue, std::uint32_t room, std::uint3
     }
     outstanding += count;
     commit(*c, post, queue, count, bytes);
+    for (const ibv_recv_wr* each = list; checks() && each != wr; each = each->next)
+      check_receive(queue, post == Post::shared_receive, each->wr_id, each->sg_list, each->num_sge, caller);
   }
   if (wr == nullptr) return 0;
-  if (error == 0) return post_receives(post, queue, room - count, sges, outstanding, wr, bad);
+  if (error == 0) return post_receives(post, queue, room - count, sges, outstanding, wr, bad, caller);
   if (bad != nullptr) *bad = wr;
   errno = error;
   return error;
@@ -260,13 +285,14 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad) {
   }
   const std::uint32_t entries = p.made_with.cap.max_recv_wr;
   return post_receives(Post::receive, p.number, entries > p.receives ? entries - p.receives : 0,
-                       p.made_with.cap.max_recv_sge, p.receives, list, bad);
+                       p.made_with.cap.max_recv_sge, p.receives, list, bad,
+                       reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
 }
 
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad) {
   Srq& s = *of(srq);
   return post_receives(Post::shared_receive, s.number, s.entries > s.outstanding ? s.entries - s.outstanding : 0,
-                       s.sges, s.outstanding, list, bad);
+                       s.sges, s.outstanding, list, bad, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
 }
 
 // --- wr_start ... wr_complete ---------------------------------------------------------------------------------------
@@ -375,10 +401,10 @@ void wr_send_inv(ibv_qp_ex* qp, std::uint32_t key) {
   if (of_ex(qp).batch_error == 0) last(of_ex(qp)).invalidates = true;
 }
 
-void wr_set_ud_addr(ibv_qp_ex* qp, ibv_ah*, std::uint32_t number, std::uint32_t qkey) {
+void wr_set_ud_addr(ibv_qp_ex* qp, ibv_ah* ah, std::uint32_t number, std::uint32_t qkey) {
   Qp& p = of_ex(qp);
   if (p.batch_error != 0 || p.batch_count == 0) return;
-  last(p).remote_qp = number - kFirstQpn;
+  address_record(ah, number, last(p));
   last(p).remote_qkey = (qkey & 0x80000000U) != 0 ? p.attributes.qkey : qkey;
 }
 
@@ -442,6 +468,9 @@ int wr_complete(ibv_qp_ex* qp) {
   std::memcpy(at + sizeof(PostHeader), p.batch, p.batch_bytes);
   p.posted += p.batch_count;
   commit(*c, Post::send, p.number, p.batch_count, p.batch_bytes);
+  if (checks())
+    note_sends(p, p.posted - p.batch_count, p.batch, p.batch_count,
+               reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   return 0;
 }
 

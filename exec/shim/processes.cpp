@@ -15,29 +15,38 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "exec/shim/children.hpp"
 #include "exec/shim/shim.hpp"
+#include "exec/shim/signals.hpp"
 
 namespace loco::shim {
 
 namespace {
 
+bool forks_by_name = false;  ///< by fork() below, whose child has a channel
+
+/// The C library forks by itself in some of its functions: that child is nobody's.
 void in_child() {
+  if (forks_by_name) return;
   leave_conductor();
   prctl(PR_SET_PDEATHSIG, 9 /* SIGKILL */);
 }
 
 void in_parent() {
-  if (Channel* const c = channel()) c->forked = 1;
+  Channel* const c = channel();
+  if (c != nullptr && !forks_by_name) c->forked = 1;
 }
 
 [[gnu::constructor]] void watch_forks() { pthread_atfork(nullptr, in_parent, in_child); }
 
 std::uint64_t random_state = 0;
+int parent_shown = 1;
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 std::uint64_t random_word() {
   if (random_state == 0)
-    random_state = channel()->facts.seed * 0x9e3779b97f4a7c15ULL + (channel()->facts.host + 1) * 0xd1b54a32d192ed03ULL;
+    random_state = channel()->facts.seed * 0x9e3779b97f4a7c15ULL + (channel()->facts.host + 1) * 0xd1b54a32d192ed03ULL +
+                   channel()->facts.process * 0x8cb92ba72f3d8dd7ULL;
   std::uint64_t z = random_state += 0x9e3779b97f4a7c15ULL;
   z = (z ^ z >> 30U) * 0xbf58476d1ce4e5b9ULL;
   z = (z ^ z >> 27U) * 0x94d049bb133111ebULL;
@@ -46,7 +55,51 @@ std::uint64_t random_word() {
 
 }  // namespace
 
-int shown_id() { return 1000 + 10 * static_cast<int>(channel()->facts.host); }
+int shown_id() { return shown_id_of(channel()->facts.process); }
+int shown_id_of(std::uint32_t process) {
+  constexpr int kFirst = 1000, kOfAHost = 10, kFirstChild = 10'000, kChildrenOfAHost = 1000;
+  const auto host = static_cast<int>(channel()->facts.host);
+  if (process == 0) return kFirst + kOfAHost * host;
+  return kFirstChild + kChildrenOfAHost * host + 10 * static_cast<int>(process);
+}
+
+int parent_shown_id() { return parent_shown; }
+
+int fork_conducted() {
+  LOCO_NEXT(fork);
+  open_pages();
+  int file = -1;
+  Channel* const c = new_channel(file);
+  if (c == nullptr) {
+    errno = EAGAIN;
+    return -1;
+  }
+  copy_streams();
+  set_family();
+  forks_by_name = true;
+  const pid_t child = next_fork();
+  forks_by_name = false;
+  if (child == 0) {
+    parent_shown = shown_id();
+    become_child(c, file);
+    prctl(PR_SET_PDEATHSIG, silence_signal());
+    random_state = 0;
+    forget_threads();
+    forget_alarm();
+    forget_children();
+    call(Request::start);
+    return 0;
+  }
+  int shown = -1;
+  if (child > 0) {
+    shown = shown_id_of(static_cast<std::uint32_t>(
+        call(Request::process_start, static_cast<std::uint64_t>(file), static_cast<std::uint64_t>(child))));
+    note_child(child, shown);
+  }
+  munmap(c, sizeof(Channel));
+  system_call(SYS_close, file);
+  return shown;
+}
 
 void fill_random(void* out, std::size_t bytes) {
   auto* at = static_cast<char*>(out);
@@ -63,6 +116,11 @@ using namespace loco::shim;
 LOCO_EXPORT pid_t getpid() noexcept {
   LOCO_NEXT(getpid);
   return channel() == nullptr ? next_getpid() : shown_id();
+}
+
+LOCO_EXPORT pid_t getppid() noexcept {
+  LOCO_NEXT(getppid);
+  return channel() == nullptr ? next_getppid() : parent_shown_id();
 }
 
 LOCO_EXPORT ssize_t getrandom(void* out, std::size_t bytes, unsigned flags) {
@@ -221,12 +279,6 @@ LOCO_EXPORT FILE* popen(const char* command, const char* mode) {
 }
 
 // Signals to oneself, by the number that getpid gives.
-
-LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
-  LOCO_NEXT(kill);
-  if (channel() != nullptr && process == shown_id()) process = static_cast<pid_t>(system_call(SYS_getpid));
-  return next_kill(process, signal);
-}
 
 LOCO_EXPORT int fcntl(int file, int command, ...) {
   va_list more;

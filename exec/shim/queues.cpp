@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exec/shim/check.hpp"
 #include "exec/shim/objects.hpp"
 
 namespace loco::shim {
@@ -113,7 +114,7 @@ void count_user(ibv_cq* cq, unsigned change) {
 }
 
 /// `pd`: none of a target of XRC.
-ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted) {
+ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted, bool not_to_itself = false) {
   if (no_conductor()) return nullptr;
   if (wanted.qp_type != IBV_QPT_RC && wanted.qp_type != IBV_QPT_UC && wanted.qp_type != IBV_QPT_UD &&
       !is_xrc(wanted.qp_type)) {
@@ -155,8 +156,10 @@ ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted) {
   constexpr std::uint64_t kAny = 0xffff;  // of a target of XRC
   const std::uint64_t domain = pd == nullptr ? kAny : pd->handle;
   p->number = static_cast<std::uint32_t>(
-      call(Request::create_qp, static_cast<std::uint64_t>(kind) | domain << 32U, number_of(wanted.send_cq),
-           number_of(wanted.recv_cq), wanted.cap.max_send_wr,
+      call(Request::create_qp,
+           static_cast<std::uint64_t>(kind) | domain << 32U | std::uint64_t{nic_of(context)} << kNicBit |
+               (not_to_itself ? kNotToItself : 0),
+           number_of(wanted.send_cq), number_of(wanted.recv_cq), wanted.cap.max_send_wr,
            shared || is_xrc(wanted.qp_type) ? 0 : wanted.cap.max_recv_wr, shared ? of(wanted.srq)->number : kNoQueue));
   q.handle = p->number;
   q.qp_num = p->number + kFirstQpn;
@@ -259,15 +262,15 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted) {
     unsupported("ibv_create_qp_ex with these operations");
     return nullptr;
   }
-  // multicast, which there is none of, would not come back to its sender either
-  const bool flags = (wanted->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 &&
-                     (wanted->create_flags & ~static_cast<unsigned>(IBV_QP_CREATE_BLOCK_SELF_MCAST_LB)) != 0;
-  if ((wanted->comp_mask & ~kKnown) != 0 || flags) {
+  const std::uint32_t flags = (wanted->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 ? wanted->create_flags : 0;
+  constexpr std::uint32_t kNoLoopback = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+  if ((wanted->comp_mask & ~kKnown) != 0 || (flags & ~kNoLoopback) != 0) {
     unsupported("ibv_create_qp_ex with these attributes");
     return nullptr;
   }
   // the extended attributes begin with the plain ones
-  return make_qp(context, target ? nullptr : wanted->pd, *reinterpret_cast<ibv_qp_init_attr*>(wanted));
+  return make_qp(context, target ? nullptr : wanted->pd, *reinterpret_cast<ibv_qp_init_attr*>(wanted),
+                 (flags & kNoLoopback) != 0);
 }
 
 ibv_cq* create_cq_within(ibv_context* context, const ibv_cq_init_attr_ex& wanted) {
@@ -363,6 +366,7 @@ LOCO_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* a, int mask) {
     const auto error = static_cast<int>(call(Request::modify_qp, p.number, static_cast<std::uint64_t>(to)));
     if (error != 0) return fail(error);
     qp->state = to;
+    if (to == IBV_QPS_RESET && checks()) check_forget(p.number);
     if (to == IBV_QPS_RESET) {  // the NIC goes on numbering
       p.reaped = p.posted;
       p.receives = 0;
@@ -395,6 +399,7 @@ LOCO_EXPORT int ibv_destroy_qp(ibv_qp* qp) {
   count_user(qp->recv_cq, ~0U);
   if (qp->srq != nullptr) --of(qp->srq)->users;
   qps.set(p->number, nullptr);
+  if (checks()) check_forget(p->number);
   if (channel() != nullptr) call(Request::destroy, static_cast<std::uint64_t>(Made::qp), p->number);
   while (p->specials != nullptr) {
     Special* const gone = p->specials;
@@ -427,6 +432,7 @@ LOCO_EXPORT ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* a) {
   if (made == nullptr) return nullptr;
   made->ah.context = pd->context;
   made->ah.pd = pd;
+  made->to = a->grh.dgid;
   ++of(pd)->users;
   return &made->ah;
 }
@@ -449,6 +455,26 @@ LOCO_EXPORT ibv_ah* ibv_create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, 
   ibv_init_ah_from_wc(pd->context, port, wc, grh, &a);
   return ibv_create_ah(pd, &a);
 }
+
+namespace {
+
+int change_group(ibv_qp* qp, const ibv_gid* gid, bool attach) {
+  if (channel() == nullptr) return EIO;
+  if (qp->qp_type != IBV_QPT_UD || gid->raw[0] != 0xff) {
+    // a group's GID is one of IPv6, or the IPv4 address of one
+    static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    if (qp->qp_type != IBV_QPT_UD || std::memcmp(gid->raw, kMapped, sizeof(kMapped)) != 0 || gid->raw[12] >> 4U != 0xe)
+      return fail(EINVAL);
+  }
+  const std::int64_t error =
+      call(Request::multicast, of(qp)->number, attach ? 1 : 0, gid->global.subnet_prefix, gid->global.interface_id);
+  return error == 0 ? 0 : fail(static_cast<int>(error));
+}
+
+}  // namespace
+
+LOCO_EXPORT int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) { return change_group(qp, gid, true); }
+LOCO_EXPORT int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) { return change_group(qp, gid, false); }
 
 LOCO_EXPORT int ibv_destroy_ah(ibv_ah* ah) {
   --of(ah->pd)->users;

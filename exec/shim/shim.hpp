@@ -25,6 +25,19 @@ void set_channel(Channel* channel);
 /// The process has no conductor any more: it is a child of fork.
 void leave_conductor();
 [[nodiscard]] bool is_forked_child();
+/// A channel for a thread or a process that is about to be made, and its descriptor; null when there is no room.
+[[nodiscard]] Channel* new_channel(int& file);
+/// In a child of fork: this is its channel.
+void become_child(Channel* channel, int file);
+/// From now on signals are delivered in the process's own turns.
+void set_family();
+/// Has a signal been delivered since the last call, in a call that handed over? Waiting calls then fail with EINTR.
+[[nodiscard]] bool take_interruption();
+void note_interruption();
+/// A descriptor that the program does not know of, and may not close.
+[[nodiscard]] bool is_own_file(int file);
+/// Ends the process, of which nobody is told.
+[[noreturn]] void end_now(int status);
 /// The process that attached, and its channel's descriptor.
 [[nodiscard]] long attached_process();
 [[nodiscard]] int channel_file();
@@ -116,6 +129,16 @@ bool take_step(void* context);
 [[nodiscard]] bool wait_for_release(std::int64_t deadline);
 /// This thread has let something go.
 void release();
+/// The process is a child of fork, which has one thread.
+void forget_threads();
+
+// --- clock.cpp -----------------------------------------------------------------------------------------------------
+/// A child of fork has no alarm.
+void forget_alarm();
+
+// --- streams.cpp ---------------------------------------------------------------------------------------------------
+/// A child of fork has the same descriptors.
+void copy_streams();
 
 // --- processes.cpp -------------------------------------------------------------------------------------------------
 /// What getpid gives.

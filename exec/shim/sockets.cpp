@@ -349,6 +349,8 @@ LOCO_EXPORT int bind(int file, const sockaddr* address, socklen_t bytes) noexcep
   LOCO_NEXT(bind);
   Address kernel{};
   if (!conducted() || !copy(address, bytes, kernel) || !internet(address)) return next_bind(file, address, bytes);
+  const int no = 0;  // hosts have addresses of IPv4 only, which a socket of IPv6 has as well
+  if (address->sa_family == AF_INET6) system_call(SYS_setsockopt, file, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
   to_own(kernel.get());
   if (reinterpret_cast<sockaddr_in*>(kernel.get())->sin_port == 0) {  // a port that does not depend on what else runs
     bind_for_connecting(file, address->sa_family);
@@ -414,6 +416,7 @@ LOCO_EXPORT int getpeername(int file, sockaddr* __restrict address, socklen_t* _
 
 LOCO_EXPORT int close(int file) {
   LOCO_NEXT(close);
+  if (is_own_file(file)) return 0;
   if (conducted() && file > 2 && waits(file)) {
     forget_file(file, true);
     tell_others();
@@ -424,7 +427,7 @@ LOCO_EXPORT int close(int file) {
 LOCO_EXPORT int shutdown(int file, int how) noexcept {
   LOCO_NEXT(shutdown);
   const int result = next_shutdown(file, how);
-  if (how != SHUT_RD) forget_file(file, true);
+  if (how != SHUT_RD) shut(file);
   tell_others();
   return result;
 }

@@ -176,8 +176,14 @@ bool in_library(const void* raw) {
   return false;
 }
 
-void on_silence(int, siginfo_t*, void* raw) {
+/// Also what a child of fork gets from the kernel when its parent has ended. The conductor adopts it then; when that
+/// has ended, too, nobody is left to give it a turn.
+void on_silence(int, siginfo_t* info, void* raw) {
   Channel* const c = channel();
+  if (info->si_code != SI_TKILL) {
+    if (c != nullptr && static_cast<std::uint32_t>(system_call(SYS_getppid)) != c->facts.conductor) end_now(1);
+    return;
+  }
   if (in_library(raw)) return;
   if (c == nullptr || c->turn.load() != static_cast<std::uint32_t>(Turn::program) || stepping) return;
   // closed since the last silence: it looks at nothing that NICs write

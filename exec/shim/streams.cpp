@@ -150,7 +150,7 @@ void connected(int file) {
   const File* const f = known(file);
   if (f == nullptr || f->kind != Kind::stream || f->in == nullptr || f->out == nullptr) return;
   f->in->sent = f->in->received = f->in->closed = 0;
-  f->out->sent = f->out->received = f->out->closed = 0;
+  f->out->sent = f->out->received = f->out->closed = f->out->copies = 0;
   if (Stream* const listener = stream_of(f->out->key & 0xffffffffU)) ++listener->sent;
 }
 
@@ -159,10 +159,27 @@ void accepted(int listener) {
   if (f != nullptr && f->kind == Kind::listener && f->in != nullptr) ++f->in->received;
 }
 
+void copy_streams() {
+  for (int file = 0; file <= highest; ++file)
+    if (files[file].kind == Kind::stream && files[file].out != nullptr) ++files[file].out->copies;
+}
+
+void shut(int file) {
+  const File* const f = known(file);
+  if (f != nullptr && f->kind == Kind::stream && f->out != nullptr) f->out->closed = 1;
+  forget_file(file, false);
+}
+
 void forget_file(int file, bool closes) {
   if (file < 0 || file >= kFiles) return;
   File& f = files[file];
-  if (closes && f.kind == Kind::stream && f.out != nullptr) f.out->closed = 1;
+  if (closes && f.kind == Kind::stream && f.out != nullptr) {
+    if (f.out->copies == 0) {
+      f.out->closed = 1;
+    } else {
+      --f.out->copies;
+    }
+  }
   if (closes && f.kind == Kind::listener && f.in != nullptr) f.in->sent = f.in->received = 0;
   f = {};
 }

@@ -141,6 +141,13 @@ void give_way() {
 }
 
 }  // namespace
+
+void forget_threads() {
+  t_number = threads_made = 0;
+  has_threads = false;
+  waiters = nullptr;
+}
+
 }  // namespace loco::shim
 
 using namespace loco::shim;
@@ -150,16 +157,10 @@ LOCO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
   LOCO_NEXT(pthread_create);
   Channel* const mine = channel();
   if (mine == nullptr) return next_pthread_create(thread, attributes, body, argument);
-  const int file = static_cast<int>(system_call(SYS_memfd_create, "loco-sim-channel", 1U /* MFD_CLOEXEC */));
-  if (file < 0 || ftruncate(file, sizeof(Channel)) != 0) return EAGAIN;
-  void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  int file = -1;
+  Channel* const c = new_channel(file);
   auto* const begin = static_cast<Beginning*>(std::malloc(sizeof(Beginning)));
-  if (memory == MAP_FAILED || begin == nullptr) return EAGAIN;
-  auto* const c = static_cast<Channel*>(memory);
-  c->version = mine->version;
-  c->bytes = mine->bytes;
-  c->facts = mine->facts;
-  c->watches = mine->watches;
+  if (c == nullptr || begin == nullptr) return EAGAIN;
   *begin = {body, argument, c, ++threads_made};
   const int result = next_pthread_create(thread, attributes, thread_begins, begin);
   if (result == 0) has_threads = true;

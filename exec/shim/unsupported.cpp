@@ -3,8 +3,6 @@
 
 using namespace loco::shim;
 
-LOCO_EXPORT int ibv_attach_mcast(ibv_qp*, const ibv_gid*, std::uint16_t) { return unsupported("ibv_attach_mcast"); }
-LOCO_EXPORT int ibv_detach_mcast(ibv_qp*, const ibv_gid*, std::uint16_t) { return unsupported("ibv_detach_mcast"); }
 // The kernel's structures (rdma/ib_user_verbs.h, ib_user_sa.h), for connection managers that talk to the kernel: ours
 // does not.
 LOCO_EXPORT void ibv_copy_ah_attr_from_kern(void*, void*) { unsupported("ibv_copy_ah_attr_from_kern"); }

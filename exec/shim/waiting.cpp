@@ -20,6 +20,7 @@ int wait_in_time(std::int64_t wait, Look look_now) {
     settle_all();
     return look_now();
   };
+  static_cast<void>(take_interruption());
   int found = look();
   if (found != 0) {
     break_cycle();
@@ -35,6 +36,10 @@ int wait_in_time(std::int64_t wait, Look look_now) {
     const bool over = call(Request::wait_io, static_cast<std::uint64_t>(deadline)) != 0;
     found = look();
     if (found != 0 || over) return found;
+    if (take_interruption()) {
+      errno = EINTR;
+      return -1;
+    }
   }
 }
 

@@ -109,6 +109,8 @@ struct ExecArguments {
   std::string record;   ///< file, or empty
   std::string compare;  ///< file, or empty
   bool keep_going = false;
+  bool check = false;
+  bool libraries = false;
   bool lockstep = false;
   std::optional<std::uint32_t> debug;  ///< host
   bool json = false;

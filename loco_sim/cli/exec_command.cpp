@@ -91,6 +91,7 @@ void set_output(const ExecArguments& a, exec::Options& o) {
   o.record = a.record;
   o.compare = a.compare;
   o.keep_going = a.keep_going;
+  o.checks = a.check;
   o.lockstep = a.lockstep;
   o.debug = a.debug;
   if (a.debug && (*a.debug >= o.programs.size() || o.programs[*a.debug].command.empty()))
@@ -123,6 +124,7 @@ std::string report(const exec::Result& r) {
   const auto list = [&out](const char* what, const std::vector<std::string>& lines) {
     for (const std::string& line : lines) out += fmt::format("{}: {}\n", what, text::printable(line));
   };
+  list("mistake", r.mistakes);
   list("waits on memory", r.spins);
   list("approximated", r.approximations);
   list("not supported", r.unsupported);
@@ -130,7 +132,7 @@ std::string report(const exec::Result& r) {
   return out + fmt::format("fingerprint: {}\n", r.fingerprint);
 }
 
-ordered_json to_json(const exec::Result& r) {
+ordered_json to_json(const exec::Result& r, bool checked) {
   ordered_json out;
   for (const exec::ProgramResult& p : r.programs) {
     ordered_json program = {{"host", p.host}, {"command", p.command}, {"status", p.status}};
@@ -148,6 +150,10 @@ ordered_json to_json(const exec::Result& r) {
   out["changes_of_control"] = r.changes_of_control;
   for (const auto& [name, count] : r.changes) out["changes"][name] = count;
   for (const nic::NamedCounter& counter : nic::kCounters) out["counters"][counter.name] = r.counters.*counter.member;
+  if (checked) {
+    out["mistakes"] = r.mistakes;
+    out["loads_and_stores_checked"] = r.accesses_told;
+  }
   out["waits_on_memory"] = r.spins;
   out["approximated"] = r.approximations;
   out["not_supported"] = r.unsupported;
@@ -160,11 +166,15 @@ ordered_json to_json(const exec::Result& r) {
 
 int exec_command(const ExecArguments& a) {
   try {
+    if (a.libraries) {
+      print(fmt::format("{}\n", exec::shim_folder()));
+      return 0;
+    }
     exec::Options options = options_of(a);
     set_output(a, options);
     options.shim_folder = exec::shim_folder();
     const exec::Result result = exec::run(options);
-    if (a.json) print(to_json(result));
+    if (a.json) print(to_json(result, options.checks));
     if (!result.failure.empty()) say(fmt::format("loco-sim exec: {}\n", text::printable(result.failure)));
     if (!result.difference.empty()) say(fmt::format("another run: {}\n", text::printable(result.difference)));
     for (const exec::ProgramResult& p : result.programs) {
@@ -172,6 +182,8 @@ int exec_command(const ExecArguments& a) {
       if (result.failure.empty() || p.signal == 0)
         say(fmt::format("host {} ({}): {}\n", p.host, text::printable(p.command[0]), ending(p)));
     }
+    if (a.check && !result.accesses_told)
+      say("checked: requests among themselves; loads and stores of programs compiled with -fsanitize=thread as well\n");
     if (!a.json && (!a.quiet || result.status != 0)) say(report(result));
     return result.status;
   } catch (const exec::RefusedProgram& error) {

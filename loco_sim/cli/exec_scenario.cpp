@@ -86,14 +86,19 @@ std::vector<exec::ProgramSpec> programs(const Node& workload, std::uint32_t node
   return out;
 }
 
-/// Of the links that change, those at hosts.
+/// Of the links that change, those at NICs of hosts.
 std::vector<exec::PortChange> port_changes(const scenario::Scenario& s) {
   std::vector<exec::PortChange> out;
   if (s.network.changes.empty()) return out;
   const fabric::topology::Topology graph = fabric::topology::build(s.network.shape);
-  for (const fabric::LinkChange& change : s.network.changes)
-    for (std::uint32_t host = 0; host < graph.hosts(); ++host)
-      if (fabric::topology::cable_of(graph.out(host, 0)) == change.cable) out.push_back({host, change.at, change.up});
+  const std::vector<nic::NicPlace> further = nic::further_nics(s.hosts);
+  for (const fabric::LinkChange& change : s.network.changes) {
+    for (std::uint32_t nic = 0; nic < graph.hosts(); ++nic) {
+      if (fabric::topology::cable_of(graph.out(nic, 0)) != change.cable) continue;
+      const nic::NicPlace place = nic < s.nodes ? nic::NicPlace{nic, 0} : further.at(nic - s.nodes);
+      out.push_back({.host = place.host, .nic = place.index, .at = change.at, .up = change.up});
+    }
+  }
   return out;
 }
 
@@ -122,14 +127,13 @@ exec::Options load_programs(const std::string& path_or_name, const std::vector<s
   if (s.nodes > exec::kProgramsMax)
     throw text::InputError(root.place, "topology.nodes", fmt::format("at most {} hosts", exec::kProgramsMax),
                            fmt::format("{}", s.nodes));
-  if (s.hosts != nic::HostsConfig{})
-    throw text::InputError(root.place, "hosts", "hosts that are alike, for programs", "hosts that differ");
   exec::Options o;
   o.programs = programs(*workload, s.nodes);
   o.system.profile = s.hardware;
   o.system.topology = s.topology;
   o.system.network = s.network;
   o.system.nodes = s.nodes;
+  o.system.hosts = s.hosts;
   o.system.path_mtu = s.path_mtu;
   for (const NodeStop& stop : s.stops) o.stops.emplace_back(stop.node, stop.at);
   o.ports = port_changes(s);

@@ -53,7 +53,7 @@ void reset(Engine& engine, QpId id) {
 bool set_peer(Engine& engine, QpId id, const QpAttributes& a) {
   Connection& qp = engine.connections[id];
   if (qp.type() == QpType::ud) return true;
-  if (a.dest_qp >= engine.connections.size() || a.dest_qp == id) return false;
+  if (a.dest_qp >= engine.connections.size()) return false;
   const Connection& peer = engine.connections[a.dest_qp];
   if (peer.type() != qp.type()) return false;
   qp.set_peer(a.dest_qp, peer.node());

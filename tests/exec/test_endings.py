@@ -116,21 +116,101 @@ def test_nothing_is_left_to_happen(run):
     assert "nothing is left to happen" in r.report["failure"] and "host 0 (ib_send_lat) waits for a socket" in r.report["failure"]
 
 
-def test_a_child_of_fork_is_nobody_s_program(run, compiled):
+def test_a_child_of_fork_has_turns_of_its_own(run, compiled):
+    # It waits in simulated time, uses verbs with memory of its own at the addresses of its parent's, and is waited for.
+    program = compiled(PAIR + """
+        #include <sys/wait.h>
+        #include <time.h>
+        #include <unistd.h>
+        static long ms(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000 + t.tv_nsec / 1000000; }
+        static unsigned long one_write(void) {
+          struct ibv_wc wc;
+          setup();
+          write_to(0);
+          while (!ibv_poll_cq(cq[0], 1, &wc)) {}
+          return wc.status == 0 ? buffer[8] : 99;
+        }
+        int main(void) {
+          int status = 0;
+          long before = ms();
+          pid_t child = fork();
+          if (child == 0) { usleep(5000); buffer[8] = 1; _exit((int)one_write() + (getppid() == 1000 ? 0 : 50)); }
+          unsigned long mine = one_write();
+          pid_t found = waitpid(child, &status, 0);
+          printf("%d %lu %d %ld\\n", found == child, mine, WEXITSTATUS(status), ms() - before);
+          return 0;
+        }""")
+    first, second = (run(program, options=("--hosts", "1")).ends_well() for _ in range(2))
+    assert first.out[0] == "1 5 5 5\n" and first.printed() == second.printed()
+
+
+def test_a_server_of_children(run, compiled):
+    # A child for each connection, as daemons have it; the parent hears of their ends by a signal.
     program = compiled("""
-        #include <infiniband/verbs.h>
+        #include <netdb.h>
+        #include <signal.h>
         #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/socket.h>
         #include <sys/wait.h>
         #include <unistd.h>
+        #include <netinet/in.h>
+        #include <arpa/inet.h>
+        static volatile int ended;
+        static void gone(int none) { while (waitpid(-1, NULL, WNOHANG) > 0) ++ended; }
+        int main(int argc, char **argv) {
+          struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000)};
+          int s = socket(AF_INET, SOCK_STREAM, 0);
+          char text[32] = {0};
+          if (argc > 1) {
+            struct hostent *h = gethostbyname(argv[1]);
+            memcpy(&a.sin_addr, h->h_addr, 4);
+            for (int i = 0; i < 3; ++i) {
+              s = socket(AF_INET, SOCK_STREAM, 0);
+              if (connect(s, (void *)&a, sizeof a)) return 1;
+              memset(text, 0, sizeof text);
+              while (recv(s, text + strlen(text), 8, 0) > 0) {}
+              printf("%s", text);
+              close(s);
+            }
+            return 0;
+          }
+          signal(SIGCHLD, gone);
+          bind(s, (void *)&a, sizeof a);
+          listen(s, 4);
+          for (int i = 0; i < 3; ++i) {
+            int c = accept(s, NULL, NULL);
+            if (fork() == 0) { dprintf(c, "child %d is %d\\n", i, getpid()); exit(0); }
+            close(c);
+          }
+          while (ended < 3) pause();
+          printf("%d ended\\n", ended);
+          return 0;
+        }""", "-lc")
+    first, second = (run(program).ends_well() for _ in range(2))
+    assert first.out[0] == "3 ended\n" and first.out[1] == "child 0 is 10010\nchild 1 is 10020\nchild 2 is 10030\n"
+    assert first.printed() == second.printed()
+
+
+def test_an_alarm_ends_a_loop_of_polls(run, compiled):
+    program = compiled("#include <signal.h>\n#include <sys/time.h>\n#include <time.h>\n" + PAIR + """
+        static volatile int over;
+        static void ring(int none) { over = 1; }
         int main(void) {
-          int n, status;
-          struct ibv_device **l = ibv_get_device_list(&n);
-          if (fork() == 0) _exit(ibv_open_device(l[0]) == NULL ? 7 : 1);
-          wait(&status);
-          printf("%d %d\\n", n, WEXITSTATUS(status));
-          return ibv_open_device(l[0]) == NULL;
+          setup();
+          signal(SIGALRM, ring);
+          struct timespec a, b;
+          struct itimerval t = {.it_value = {0, 2500}};
+          struct ibv_wc wc;
+          clock_gettime(CLOCK_MONOTONIC, &a);
+          setitimer(ITIMER_REAL, &t, NULL);
+          while (!over) ibv_poll_cq(cq[0], 1, &wc);
+          clock_gettime(CLOCK_MONOTONIC, &b);
+          printf("%ld us\\n", (b.tv_nsec - a.tv_nsec) / 1000);
+          return 0;
         }""")
-    assert run(program, options=("--hosts", "1")).ends_well().out[0] == "1 7\n"
+    assert run(program, options=("--hosts", "1")).ends_well().out[0] == "2500 us\n"
 
 
 def test_a_program_becomes_another_one_and_has_children(run, compiled):

@@ -238,11 +238,40 @@ int not_there(const char* what) {
 
 }  // namespace
 
-LOCO_EXPORT int rdma_join_multicast(rdma_cm_id*, sockaddr*, void*) { return not_there("rdma_join_multicast"); }
-LOCO_EXPORT int rdma_join_multicast_ex(rdma_cm_id*, rdma_cm_join_mc_attr_ex*, void*) {
-  return not_there("rdma_join_multicast_ex");
+namespace {
+
+/// The GID of a group by its address; false when it is none.
+bool group_of(const sockaddr* address, ibv_gid& out) {
+  out = {};
+  if (address->sa_family == AF_INET) {
+    out.raw[10] = out.raw[11] = 0xff;
+    std::memcpy(out.raw + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
+    return out.raw[12] >> 4U == 0xe;
+  }
+  if (address->sa_family != AF_INET6) return false;
+  std::memcpy(out.raw, reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr.s6_addr, sizeof(out.raw));
+  return out.raw[0] == 0xff;
 }
-LOCO_EXPORT int rdma_leave_multicast(rdma_cm_id*, sockaddr*) { return not_there("rdma_leave_multicast"); }
+
+}  // namespace
+
+LOCO_EXPORT int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
+  ibv_gid group;
+  if (!group_of(address, group)) return fail(EINVAL);
+  joined(*of(id), group, context);
+  return complete(*of(id));
+}
+LOCO_EXPORT int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* wanted, void* context) {
+  if ((wanted->comp_mask & RDMA_CM_JOIN_MC_ATTR_ADDRESS) == 0) return fail(EINVAL);
+  return rdma_join_multicast(id, wanted->addr, context);
+}
+LOCO_EXPORT int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
+  ibv_gid group;
+  if (!group_of(address, group)) return fail(EINVAL);
+  if (id->qp == nullptr) return 0;
+  const int error = ibv_detach_mcast(id->qp, &group, 0);
+  return error == 0 ? 0 : fail(error);
+}
 
 // rsockets (rsocket(7)): every call fails.
 #define LOCO_NO_RSOCKETS(name) \

@@ -110,9 +110,29 @@ Event* answered(Id& id, const CmMessage& m) {
   return e;
 }
 
+/// The queue pair is in the group from now on, as with the kernel.
+Event* joined_event(Pending& p) {
+  Id& id = *p.id;
+  constexpr std::uint16_t kLid = 0xc000;
+  if (id.id.qp != nullptr) p.status = ibv_attach_mcast(id.id.qp, &p.group, kLid);
+  Event* const e =
+      event_of(id, p.status == 0 ? RDMA_CM_EVENT_MULTICAST_JOIN : RDMA_CM_EVENT_MULTICAST_ERROR, -p.status);
+  if (e == nullptr) return nullptr;
+  rdma_ud_param& ud = e->event.param.ud;
+  ud.private_data = p.context;
+  ud.ah_attr.is_global = 1;
+  ud.ah_attr.port_num = 1;
+  ud.ah_attr.dlid = kLid;
+  ud.ah_attr.grh.dgid = p.group;
+  ud.qp_num = 0xffffff;
+  ud.qkey = RDMA_UDP_QKEY;
+  return e;
+}
+
 /// Null: the program does not hear of it.
 Event* event_from(Pending& p) {
   Id& id = *p.id;
+  if (!p.has_message && p.local == RDMA_CM_EVENT_MULTICAST_JOIN) return joined_event(p);
   if (!p.has_message) return event_of(id, p.local, p.status);
   const CmMessage& m = p.message;
   switch (m.type) {
@@ -152,6 +172,15 @@ void happen(Id& id, rdma_cm_event_type what, int status) {
   if (p == nullptr) return;
   p->local = what;
   p->status = status;
+  append(id, p);
+}
+
+void joined(Id& id, const ibv_gid& group, void* context) {
+  Pending* const p = make<Pending>();
+  if (p == nullptr) return;
+  p->local = RDMA_CM_EVENT_MULTICAST_JOIN;
+  p->group = group;
+  p->context = context;
   append(id, p);
 }
 

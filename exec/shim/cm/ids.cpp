@@ -63,7 +63,7 @@ Id* make_id(rdma_event_channel* channel, void* context, rdma_port_space space) {
   id->id.context = context;
   id->id.ps = space;
   id->id.qp_type = space == RDMA_PS_UDP || space == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
-  id->number = next_number++;
+  id->number = loco_sim_channel()->facts.process << kProcessBit | next_number++;
   id->psn = (id->number * 0x9e3779U) & 0xffffffU;
   id->retry_count = id->rnr_retry = 7;
   id->next = ids;
@@ -83,7 +83,8 @@ int host_of(const sockaddr* address) {
     return -1;
   }
   const auto& facts = loco_sim_channel()->facts;
-  if (ip == INADDR_ANY || ip == INADDR_LOOPBACK) return static_cast<int>(facts.host);
+  const bool group = address->sa_family == AF_INET && ip >> 28U == 0xe;
+  if (ip == INADDR_ANY || ip == INADDR_LOOPBACK || group) return static_cast<int>(facts.host);
   const bool loopback = (ip >> 16U) == (127U << 8U | 1U);
   const bool of_gid = (ip >> 16U) == 10U << 8U;
   const std::uint32_t host = ((ip >> 8U) & 0xffU) * 255 + (ip & 0xffU) - 1;

@@ -37,6 +37,8 @@ struct Pending {
   bool has_message;
   int status;
   struct Id* id;  ///< the listener's for requests
+  ibv_gid group;  ///< of a multicast group that has been joined
+  void* context;
   Pending* next;
 };
 
@@ -86,6 +88,7 @@ void set_address(sockaddr_storage& out, std::uint32_t host, std::uint32_t port);
 
 /// Something has happened to an id: its channel's descriptor says so.
 void happen(Id& id, rdma_cm_event_type what, int status = 0);
+void joined(Id& id, const ibv_gid& group, void* context);
 void take_mail(const CmMessage& message);
 /// For synchronous ids: waits for the next event; 0, or -1 and errno.
 int complete(Id& id);

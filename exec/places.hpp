@@ -1,0 +1,20 @@
+// Where in a program's source something has happened.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <sys/types.h>
+
+#include "exec/options.hpp"
+
+namespace loco::exec {
+
+/// The file that a code address of a process is in.
+[[nodiscard]] CodePlace code_place(pid_t process, std::uint64_t address);
+/// `main.c:23`, as addr2line (Debian's binutils) has it; without it, or without the program's symbols,
+/// `program+0x1234`.
+[[nodiscard]] std::string source_line(const CodePlace& place);
+/// A line for people: `host 0: main.c:23: this load may see the old value, ...`.
+[[nodiscard]] std::string mistake(const Race& race);
+
+}  // namespace loco::exec

@@ -1,0 +1,118 @@
+// In place of ThreadSanitizer's runtime: what a program compiled with -fsanitize=thread says of its loads and stores.
+//
+// Plain accesses go to the check of buffers that requests work on (check.hpp). Volatile and atomic ones are carried
+// out, or left to the program, without a word: they are how programs wait for data. The names and their arguments are
+// the compilers' (gcc/sanitizer.def).
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+
+#define LOCO_EXPORT extern "C" __attribute__((visibility("default")))
+#define LOCO_WHERE reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+
+extern "C" {
+void loco_sim_access(std::uintptr_t address, std::size_t bytes, int writes, std::uintptr_t where);
+void loco_sim_accesses_are_told();
+}
+
+namespace {
+
+void access(const volatile void* address, std::size_t bytes, bool writes, std::uintptr_t where) {
+  loco_sim_access(reinterpret_cast<std::uintptr_t>(address), bytes, writes ? 1 : 0, where);
+}
+
+[[gnu::constructor]] void begin() { loco_sim_accesses_are_told(); }
+
+}  // namespace
+
+LOCO_EXPORT void __tsan_init() {}
+LOCO_EXPORT void __tsan_func_entry(void*) {}
+LOCO_EXPORT void __tsan_func_exit() {}
+
+#define LOCO_ACCESSES(bytes)                                                                           \
+  LOCO_EXPORT void __tsan_read##bytes(void* a) { access(a, bytes, false, LOCO_WHERE); }                \
+  LOCO_EXPORT void __tsan_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }                \
+  LOCO_EXPORT void __tsan_read_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }           \
+  LOCO_EXPORT void __tsan_unaligned_read##bytes(void* a) { access(a, bytes, false, LOCO_WHERE); }      \
+  LOCO_EXPORT void __tsan_unaligned_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }      \
+  LOCO_EXPORT void __tsan_unaligned_read_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); } \
+  LOCO_EXPORT void __tsan_volatile_read##bytes(void*) {}                                               \
+  LOCO_EXPORT void __tsan_volatile_write##bytes(void*) {}                                              \
+  LOCO_EXPORT void __tsan_unaligned_volatile_read##bytes(void*) {}                                     \
+  LOCO_EXPORT void __tsan_unaligned_volatile_write##bytes(void*) {}
+LOCO_ACCESSES(1)
+LOCO_ACCESSES(2)
+LOCO_ACCESSES(4)
+LOCO_ACCESSES(8)
+LOCO_ACCESSES(16)
+
+LOCO_EXPORT void __tsan_read_range(void* a, std::size_t bytes) { access(a, bytes, false, LOCO_WHERE); }
+LOCO_EXPORT void __tsan_write_range(void* a, std::size_t bytes) { access(a, bytes, true, LOCO_WHERE); }
+LOCO_EXPORT void __tsan_vptr_update(void** at, void* value) {
+  static_cast<void>(at);
+  static_cast<void>(value);
+}
+LOCO_EXPORT void __tsan_vptr_read(void**) {}
+
+// Atomics are the program's to carry out through these, all in the strongest order.
+#define LOCO_ATOMICS(bits, T)                                                                                         \
+  LOCO_EXPORT T __tsan_atomic##bits##_load(const volatile T* a, int) { return __atomic_load_n(a, __ATOMIC_SEQ_CST); } \
+  LOCO_EXPORT void __tsan_atomic##bits##_store(volatile T* a, T v, int) { __atomic_store_n(a, v, __ATOMIC_SEQ_CST); } \
+  LOCO_EXPORT T __tsan_atomic##bits##_exchange(volatile T* a, T v, int) {                                             \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                               \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_add(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                                \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_sub(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                                \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_and(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                                \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_or(volatile T* a, T v, int) {                                             \
+    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                                 \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_xor(volatile T* a, T v, int) {                                            \
+    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                                \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_nand(volatile T* a, T v, int) {                                           \
+    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                                               \
+  }                                                                                                                   \
+  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* a, T* c, T v, int, int) {                 \
+    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;                   \
+  }                                                                                                                   \
+  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* a, T* c, T v, int, int) {                   \
+    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;                   \
+  }                                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T c, T v, int, int) {                       \
+    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                 \
+    return c;                                                                                                         \
+  }
+LOCO_ATOMICS(8, std::uint8_t)
+LOCO_ATOMICS(16, std::uint16_t)
+LOCO_ATOMICS(32, std::uint32_t)
+LOCO_ATOMICS(64, std::uint64_t)
+
+LOCO_EXPORT void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+LOCO_EXPORT void __tsan_atomic_signal_fence(int) {}
+
+// What the compilers leave to the C library: they say nothing of these accesses.
+LOCO_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) noexcept {
+  static auto* const next = reinterpret_cast<void* (*)(void*, const void*, std::size_t)>(dlsym(RTLD_NEXT, "memcpy"));
+  access(from, bytes, false, LOCO_WHERE);
+  access(to, bytes, true, LOCO_WHERE);
+  return next(to, from, bytes);
+}
+LOCO_EXPORT void* memmove(void* to, const void* from, std::size_t bytes) noexcept {
+  static auto* const next = reinterpret_cast<void* (*)(void*, const void*, std::size_t)>(dlsym(RTLD_NEXT, "memmove"));
+  access(from, bytes, false, LOCO_WHERE);
+  access(to, bytes, true, LOCO_WHERE);
+  return next(to, from, bytes);
+}
+LOCO_EXPORT void* memset(void* to, int value, std::size_t bytes) noexcept {
+  static auto* const next = reinterpret_cast<void* (*)(void*, int, std::size_t)>(dlsym(RTLD_NEXT, "memset"));
+  access(to, bytes, true, LOCO_WHERE);
+  return next(to, value, bytes);
+}
