@@ -33,8 +33,8 @@ struct SoundnessOptions {
   LockClass lock_class = LockClass::strong;
   int lock_node = 2;  ///< LockClass::node: 2, where the lock's word is, or 4
   LockBug lock_bug = LockBug::none;
-  bool promises = false;           ///< sv, bal, rbl, msw: each is kept in every execution (promises.hpp)
-  bool wait_without_poll = false;  ///< rdmawait: a mistake, a wait polls nothing
+  bool promises = false;                  ///< sv, bal, rbl, msw: each is kept in every execution (promises.hpp)
+  bool wait_without_poll = false;         ///< rdmawait: a mistake, a wait polls nothing
   std::uint64_t executions_max = 20'000;  ///< with `promises`, of a client; 0: no limit
   bool every_client = false;              ///< also those that another one covers (clients.hpp): to test that rule
 };
