@@ -76,7 +76,8 @@ struct Config {
   /// NICs place packets as they come: where routing is spray or adaptive, a queue pair's packets go to whichever port
   /// of its host is free first, so that k planes carry k times the rate of one.
   bool planes = false;
-  FlowOptions flow{};  ///< for Model::flow
+  bool sprays = false;  ///< with ecmp, packets of a queue pair have several entropies: planes, too
+  FlowOptions flow{};   ///< for Model::flow
   /// Ports have a queue for each of eight; those that are not here have weight 1 and the options' marks. Empty: all
   /// packets have one queue, whatever their class.
   std::vector<TrafficClass> classes{};

@@ -177,7 +177,7 @@ void ip_and_udp(Writer& w, const Packet& p, std::size_t behind, std::uint16_t id
   const std::uint16_t sum = checksum(std::span(w.bytes()).subspan(begin, kIpBytes));
   w.bytes()[begin + 10] = static_cast<std::byte>(sum >> 8U);
   w.bytes()[begin + 11] = static_cast<std::byte>(sum & 0xffU);
-  w.number(kPorts + (p.source_qp & 0x3fffU), 2);
+  w.number(kPorts + ((p.source_qp + p.entropy) & 0x3fffU), 2);
   w.number(kRocePort, 2);
   w.number(kUdpBytes + behind, 2);
   w.number(0, 2);  // RoCE v2 sends no UDP checksum

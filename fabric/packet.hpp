@@ -67,10 +67,11 @@ struct Packet {
   bool last : 1 = true;
   std::uint8_t traffic_class = 0;  ///< of the sending queue pair
   NakCode nak = NakCode::none;
-  bool marked = false;       ///< ECN: congestion experienced; of an ACK or NAK, that what it answers was marked
-  bool immediate = false;    ///< carries immediate data
-  bool ack_request = false;  ///< BTH: the requester wants an ACK for this packet
-  bool trimmed = false;      ///< a switch had no room for its payload
+  bool marked : 1 = false;       ///< ECN: congestion experienced; of an ACK or NAK, that what it answers was marked
+  bool immediate : 1 = false;    ///< carries immediate data
+  bool ack_request : 1 = false;  ///< BTH: the requester wants an ACK for this packet
+  bool trimmed : 1 = false;      ///< a switch had no room for its payload
+  std::uint16_t entropy = 0;     ///< what ecmp hashes beside the flow: the UDP source port; of an answer, the request's
   Psn psn{};
   std::uint32_t wqe = 0;             ///< running number of the request in the requester's send queue (its MSN)
   std::uint32_t rkey = 0;            ///< RETH / AtomicETH

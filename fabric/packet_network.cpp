@@ -66,8 +66,9 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
   }
   Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};
   if (config_.options.routing != Routing::deterministic) {
-    entry.flow =
-        topology::flow_hash(packet.source, packet.destination, packet.source_qp) ^ hash_seed(config_.options.ecmp_seed);
+    entry.flow = topology::flow_hash(packet.source, packet.destination,
+                                     packet.source_qp | std::uint64_t{packet.entropy} << 32U) ^
+                 hash_seed(config_.options.ecmp_seed);
   }
   entry.packet = packets_.acquire();
   packets_[entry.packet] = packet;

@@ -162,7 +162,9 @@ class PacketNetwork final : public Network {
   [[nodiscard]] topology::LinkId least_loaded(sim::EventQueue& events, sim::SimTime now, topology::VertexId at,
                                               std::span<const topology::PortId> ports);
   /// May a queue pair's packets take any port of its host?
-  [[nodiscard]] bool has_planes() const { return config_.planes && !has_fixed_ports(); }
+  [[nodiscard]] bool has_planes() const {
+    return config_.planes && (!has_fixed_ports() || (config_.sprays && config_.options.routing == Routing::ecmp));
+  }
   [[nodiscard]] std::span<const topology::PortId> ports_to(NodeId host, NodeId to) const;
   [[nodiscard]] topology::LinkId first_free(NodeId host, std::span<const topology::PortId> ports) const;
   // buffers.cpp

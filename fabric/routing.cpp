@@ -11,6 +11,10 @@ topology::LinkId PacketNetwork::choose(sim::EventQueue& events, sim::SimTime now
   const topology::Topology& graph = wiring_->graph;
   const topology::Routes& routes = *routes_;
   const Routing routing = config_.options.routing;
+  if (has_fixed_ports() && has_planes() && graph.is_host(at)) {
+    const std::span<const topology::PortId> ports = routes.candidates(at, entry.destination);
+    return ports.empty() ? kNone : first_free(at, ports);
+  }
   if (has_fixed_ports()) {
     if (rerouted_ && routes.candidates(at, entry.destination).empty()) return kNone;
     return graph.out(at, routing == Routing::deterministic ? routes.deterministic(at, entry.destination)

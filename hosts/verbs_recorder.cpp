@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nic_model/delivery/transports.hpp"
+
 namespace loco::hosts {
 
 namespace {
@@ -51,9 +53,9 @@ void VerbsRecorder::end(const nic::System& system) {
                               .relaxed = r.kind.relaxed_ordering,
                               .device = r.kind.device || r.kind.gpu != 0});
   for (nic::CqId cq = 0; cq < system.completion_queues(); ++cq) verbs_.cq_entries.push_back(system.cq_entries(cq));
-  const nic::Placement placement = system.config().profile.nic_placement;
-  verbs_.writes_overtake = nic::writes_overtake(placement);
-  verbs_.reads_as_they_come = nic::reads_as_they_come(placement);
+  const nic::DeliveryOrder order = nic::reliable_order(system.config().profile);
+  verbs_.writes_overtake = order.writes_early;
+  verbs_.reads_as_they_come = order.reads_early;
 }
 
 std::uint32_t VerbsRecorder::place(std::string_view file, std::uint32_t line) {

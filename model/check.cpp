@@ -30,12 +30,12 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
   Level level(index, libraries);
   Reports reports(options.max_violations);
   Order order(index);
-  const LevelCounts counts = run_level(level, order, reports);
+  const LevelCounts counts = run_level(level, order, reports, options.without);
   result.by_stamps = order.forward();
   if (!result.by_stamps) {
     Order graph = Order::materialised(index, order);
     Reports again(0);
-    run_level(level, graph, again);
+    run_level(level, graph, again, options.without);
     if (auto cycle = find_cycle(graph, index.poller())) {
       reports.violations().push_back(explain_cycle(level, graph, std::move(*cycle)));
       result.consistent = false;

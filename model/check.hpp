@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "model/rules.hpp"
+#include "model/stamps.hpp"
 #include "model/trace.hpp"
 
 namespace loco::model {
@@ -53,8 +54,9 @@ struct LibraryResult {
 };
 
 struct CheckOptions {
-  std::size_t max_violations = 8;  ///< predicates reported a library; a cycle is always one
-  bool tower = false;              ///< also check each library's promises against the level below (Def. 3.13)
+  std::size_t max_violations = 8;    ///< predicates reported a library; a cycle is always one
+  std::vector<StampPair> without{};  ///< cells of Fig. 10 that do not count: a transport does not promise them
+  bool tower = false;                ///< also check each library's promises against the level below (Def. 3.13)
   /// Called every few thousand steps (well under a millisecond). To end the check early it throws; the exception comes
   /// out of `check`.
   std::function<void()> poll{};

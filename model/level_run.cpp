@@ -29,10 +29,10 @@ std::unique_ptr<LibraryChecker> make_checker(Library library, const CheckContext
 
 class LevelRun {
  public:
-  LevelRun(Level& level, Order& order, Reports& reports)
+  LevelRun(Level& level, Order& order, Reports& reports, std::span<const StampPair> without)
       : context_{level.index(), level, order, reports},
-        program_order_(order, level.index().trace().nodes),
-        after_failure_(order, level.index().trace().nodes) {
+        program_order_(order, level.index().trace().nodes, without),
+        after_failure_(order, level.index().trace().nodes, without) {
     for (std::size_t l = 0; l < kCheckers; ++l)
       if ((level.libraries() >> l & 1U) != 0) checkers_[l] = make_checker(static_cast<Library>(l), context_);
   }
@@ -102,6 +102,8 @@ class LevelRun {
 
 }  // namespace
 
-LevelCounts run_level(Level& level, Order& order, Reports& reports) { return LevelRun(level, order, reports).run(); }
+LevelCounts run_level(Level& level, Order& order, Reports& reports, std::span<const StampPair> without) {
+  return LevelRun(level, order, reports, without).run();
+}
 
 }  // namespace loco::model

@@ -38,12 +38,10 @@ constexpr bool rows_agree() {
 static_assert(rows_agree(), "stamps of one class have equal rows");
 
 using Mask = std::uint8_t;
-struct Masks {
-  std::array<Mask, kStamps> finish{};
-  std::array<Mask, kStamps> start{};
-};
-/// For each column, the classes that precede it.
-constexpr Masks make_masks() {
+
+}  // namespace
+
+constexpr ProgramOrder::Masks ProgramOrder::make_masks() {
   Masks m;
   for (std::size_t col = 0; col < kStamps; ++col)
     for (std::size_t c = 0; c < kRowClasses; ++c) {
@@ -55,12 +53,20 @@ constexpr Masks make_masks() {
     }
   return m;
 }
-constexpr Masks kMasks = make_masks();
 
-/// Is a later subevent of the class always after the earlier ones? Then it replaces their chain.
-constexpr bool is_chain_by_itself(RowClass c) { return c != RowClass::nrr; }
-
-}  // namespace
+/// A class whose later subevents are always after the earlier ones replaces their chain.
+ProgramOrder::ProgramOrder(Order& order, std::uint32_t nodes, std::span<const StampPair> without)
+    : order_(&order), masks_(make_masks()), slot_(nodes, 0) {
+  replaces_.fill(true);
+  replaces_[static_cast<std::size_t>(RowClass::nrr)] = false;
+  for (const StampPair& cell : without) {
+    const auto row = static_cast<std::size_t>(row_class(cell.earlier));
+    const auto kept = static_cast<Mask>(~(1U << row));
+    masks_.finish[static_cast<std::size_t>(cell.later)] &= kept;
+    masks_.start[static_cast<std::size_t>(cell.later)] &= kept;
+    if (row_class(cell.later) == row_class(cell.earlier)) replaces_[row] = false;
+  }
+}
 
 void ProgramOrder::begin_thread() {
   thread_ = {};
@@ -82,8 +88,8 @@ void ProgramOrder::enter(Event& event, bool issue) {
   for (Node& y : event.nodes) {
     const auto column = static_cast<std::size_t>(y.stamp);
     const Level* at = is_family(y.stamp) ? &peer(y.peer) : nullptr;
-    const Mask finish = kMasks.finish[column];
-    const Mask start = issue ? kMasks.start[column] : Mask{0};
+    const Mask finish = masks_.finish[column];
+    const Mask start = issue ? masks_.start[column] : Mask{0};
     const bool instant = is_instant(y.stamp);
     for (std::size_t c = 0; c < kRowClasses; ++c) {
       const bool family = has_family(static_cast<RowClass>(c));
@@ -116,7 +122,7 @@ void ProgramOrder::leave(const Event& event, bool issue) {
 
 void ProgramOrder::settle(Level& level) {
   for (std::size_t c = 0; c < kRowClasses; ++c) {
-    const bool replaces = is_chain_by_itself(static_cast<RowClass>(c));
+    const bool replaces = replaces_[c];
     const auto move = [&](Point& added, Point& chain) {
       if (!added.exists) return;
       chain = replaces ? added : order_->join(chain, added);

@@ -30,7 +30,8 @@ inline constexpr std::size_t kRowClasses = 7;
 
 class ProgramOrder {
  public:
-  ProgramOrder(Order& order, std::uint32_t nodes) : order_(&order), slot_(nodes, 0) {}
+  /// `without`: cells that do not count.
+  ProgramOrder(Order& order, std::uint32_t nodes, std::span<const StampPair> without);
 
   void begin_thread();
   /// Edges into the event's subevents from the thread's earlier ones. Starts too when `issue` (rdmawait's events).
@@ -48,11 +49,20 @@ class ProgramOrder {
   Level& peer(std::uint32_t node);
   void settle(Level& level);
 
+  /// For each column, the classes that precede it.
+  struct Masks {
+    std::array<std::uint8_t, kStamps> finish{};
+    std::array<std::uint8_t, kStamps> start{};
+  };
+  static constexpr Masks make_masks();
+
   Order* order_;
-  Level thread_;                     // classes whose stamps name no node
-  std::vector<Level> peers_;         // of the nodes that this thread has talked to
-  std::vector<std::uint32_t> slot_;  // by node: its index in peers_ + 1, or 0
-  std::vector<std::uint32_t> used_;  // nodes with a slot
+  Masks masks_;
+  std::array<bool, kRowClasses> replaces_;  // a later subevent of the class is always after the earlier ones
+  Level thread_;                            // classes whose stamps name no node
+  std::vector<Level> peers_;                // of the nodes that this thread has talked to
+  std::vector<std::uint32_t> slot_;         // by node: its index in peers_ + 1, or 0
+  std::vector<std::uint32_t> used_;         // nodes with a slot
 };
 
 }  // namespace loco::model

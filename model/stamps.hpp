@@ -40,6 +40,13 @@ constexpr StampOrder parse_order(std::array<std::string_view, kStamps> rows) {
 }
 }  // namespace detail
 
+/// A cell of Fig. 10: an order of two subevents towards the same node.
+struct StampPair {
+  Stamp earlier;
+  Stamp later;
+  constexpr bool operator==(const StampPair&) const = default;
+};
+
 /// Fig. 10 as printed, and row L and column 12: Y ordered, . not ordered, n ordered iff both name the same node.
 inline constexpr StampOrder kStampOrder = detail::parse_order({
     //  1..5 CPU, 6..9 NIC, 10 aRF, 11 aGF, 12 aNAR

@@ -41,7 +41,7 @@ void take_packet(Engine& engine, const fabric::Packet& packet) {
 
 void deliver(Engine& engine, const sim::Event& event) {
   const std::optional<fabric::Packet> packet = engine.network.handle(engine.kernel.events(), engine.now(), event);
-  if (engine.lossy()) release_lost(engine);
+  if (engine.kernel.loses_packets()) release_lost(engine);
   if (!packet) return;
   if (engine.context->lose) return engine.release(packet->buffer);
   if (engine.kernel.controls()) take_feedback(engine, *packet);
@@ -53,7 +53,7 @@ void deliver(Engine& engine, const sim::Event& event) {
   engine.tell(PacketStep::received, *packet);
   if (MessageObserver* m = engine.messages(); m != nullptr && packet->call != 0)
     m->on_request_packet(PacketStep::received, *packet);
-  if (packet->marked) answer_mark(engine, *packet);
+  if (packet->marked && fabric::ecn_capable(packet->opcode)) answer_mark(engine, *packet);
   if (packet->opcode == fabric::Opcode::cnp) {
     slow_down(engine, packet->destination_qp);
   } else if (!hold_arrival(engine, *packet)) {

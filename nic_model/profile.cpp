@@ -36,6 +36,11 @@ void set_value(HardwareProfile& profile, const options::Option& option, std::int
 }
 
 std::string HardwareProfile::validate() const {
+  for (const options::Option& option : transport_options()) {
+    const std::int64_t v = option.get(&transport);
+    if (!options::in_range(option, v))
+      return fmt::format("transport.{} is {}, outside of [{}, {}]", option.key, v, option.least, option.most);
+  }
   for (const options::Option& option : profile_options()) {
     const std::int64_t v = option.get(this);
     if (!options::in_range(option, v))
@@ -70,6 +75,15 @@ std::string HardwareProfile::validate() const {
     return "nic.recovery: go_back_n needs nic.placement: in_order (or serial): out of order, what comes behind a gap "
            "is "
            "kept";
+  const bool one_path = transport.choice == EntropyChoice::by_kind || transport.choice == EntropyChoice::one;
+  const bool in_order = transport.kind == TransportKind::uet
+                            ? transport.mode == UetMode::rod
+                            : transport.kind == TransportKind::rc && !writes_overtake(nic_placement);
+  if (in_order && !one_path)
+    return "transport.paths.choice needs packets that are placed as they come: transport srd, uet with mode rud or "
+           "rudi, or rc with nic.placement: out_of_order";
+  if (transport.kind != TransportKind::uet && transport.mode != UetMode::rud)
+    return "transport.mode is one of transport.kind: uet";
   if (pcie_iommu && pcie_iommu_window < kIommuPage)
     return "pcie.iommu needs pcie.iommu_window of a page (4 KiB) or more";
   return {};

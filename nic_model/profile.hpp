@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "nic_model/transport_options.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
@@ -252,6 +253,9 @@ struct HardwareProfile {
   sim::Bytes link_mtu{4096};     ///< payload bytes of a packet
   sim::Bytes link_overhead{82};  ///< bytes of framing and headers of every packet, extension headers apart
   sim::Duration switch_latency{};
+
+  /// What reliable queue pairs are. No cost of the hardware, and not among profile_options().
+  TransportOptions transport{};
 
   Faults faults;
 

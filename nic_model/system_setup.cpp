@@ -160,7 +160,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   const HardwareProfile& p = s.kernel.profile(nic);
   const auto id = static_cast<QpId>(s.connections.size());
   if (c.traffic_class > 7) throw std::invalid_argument("a traffic class has a number from 0 to 7");
-  s.connections.emplace_back(nic, c.type, c.thread, c.traffic_class);
+  s.connections.emplace_back(nic, c.type, transport_of(c.type, p.transport), c.thread, c.traffic_class);
   QpSettings settings;
   settings.xrc = c.xrc;
   settings.domain = c.domain;

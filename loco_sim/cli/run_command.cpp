@@ -182,8 +182,8 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
   for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
   if (result.verdict)
-    out +=
-        painted(result.verdict->to_text()) + given_up_text(*result.verdict, scenario.hardware_name, scenario.hardware);
+    out += painted(result.verdict->to_text()) +
+           given_up_text(*result.verdict, scenario.hardware_name, scenario.hardware, result.keeps_promises);
   return out;
 }
 
@@ -202,6 +202,7 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
     if (result.verdict && result.verdict->violated())
       for (const GivenUp& g : given_up(scenario.hardware))
         json["hardware_gives_up"].push_back({{"cell", g.cell}, {"meaning", g.meaning}, {"mechanism", g.mechanism}});
+    if (result.keeps_promises) json["consistent_without_these"] = *result.keeps_promises;
     if (arguments.why) json["why"] = why_json(result);
     print(json);
   } else {

@@ -10,6 +10,7 @@
 #include "model/litmus/implementations.hpp"
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "text/input_error.hpp"
 
 namespace loco::explore {
@@ -68,7 +69,7 @@ bool links_order_nothing(const Program& program, const nic::HardwareProfile& pro
 }
 
 nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile profile, Network network) {
-  const bool many_paths = nic::overtakes(profile.nic_placement);  // what such NICs are made for
+  const bool many_paths = nic::reliable_order(profile).overtakes();  // what such NICs are made for
   if (network == Network::simplest && (many_paths || links_order_nothing(program, profile))) profile.link_ideal = true;
   // What the models say of every NIC.
   if (program.model == "verbs") profile.nic_inline_max = std::max(profile.nic_inline_max, sim::Bytes{kInlineMax});
@@ -144,7 +145,7 @@ Machine::Machine(const Program& program, const nic::HardwareProfile& profile, Ne
           std::ranges::any_of(program.verbs.queue_pairs, [](const QueuePair& q) { return q.type != Transport::rc; })),
       regular_(regular(profile) && profile.nic_max_rd_atomic >= reads_at_once(program)),
       shared_pcie_(profile.pcie_ordering_domain != nic::OrderingDomain::qp),
-      late_(nic::overtakes(profile.nic_placement)),
+      late_(nic::reliable_order(profile).overtakes()),
       pushed_(std::ranges::all_of(program.threads, pushes)),
       inline_puts_(profile.nic_inline_puts),
       stale_(profile.nic_stale_operands != nic::StaleOperands::none),

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
 
 namespace loco {
@@ -42,18 +43,24 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
     all.push_back(
         {"G11", Stamp::aNRW, Stamp::aGF, "a put's write to the NIC's memory before a later global fence", path});
   }
-  const nic::Placement placement = profile.nic_placement;
-  if (!nic::overtakes(placement)) return all;
-  const bool reads_only = placement == nic::Placement::reads_overtake;
-  const std::string mechanism = fmt::format("nic.placement: {} {} of a queue pair as they come",
-                                            nic::kPlacementNames.at(static_cast<std::size_t>(placement)),
-                                            reads_only ? "executes the READs" : "places the packets");
+  const nic::DeliveryOrder order = nic::reliable_order(profile);
+  if (!order.overtakes()) return all;
+  const bool reads_only = !order.writes_early;
+  std::string mechanism = fmt::format("nic.placement: {} {} of a queue pair as they come",
+                                      nic::kPlacementNames.at(static_cast<std::size_t>(profile.nic_placement)),
+                                      reads_only ? "executes the READs" : "places the packets");
+  if (order.when_whole) {
+    mechanism = fmt::format(
+        "transport {} executes requests as they are whole: a fence, or waiting for the earlier one, "
+        "restores them",
+        nic::reliable_name(profile));
+  }
   if (!reads_only)
     all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
   // Answers of READs and atomics, too: a lost packet of one is repeated when the next has been placed.
   all.push_back({"H9", Stamp::aNRR, Stamp::aNLW, "a get's read before a later get's own write, same node", mechanism});
   all.push_back({"I9", Stamp::aNLW, Stamp::aNLW, "a get's own write before a later get's, same node", mechanism});
-  if (!nic::reads_as_they_come(placement)) return all;
+  if (!order.reads_early) return all;
   all.push_back({"G8", Stamp::aNRW, Stamp::aNRR, "a put's write before a later get's read, same node", mechanism});
   all.push_back({"G9", Stamp::aNRW, Stamp::aNLW, "a put's write before a later get's own write, same node", mechanism});
   all.push_back({"G11", Stamp::aNRW, Stamp::aGF, "a put's write before a later global fence", mechanism});
@@ -61,7 +68,7 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
 }
 
 std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
-                          const nic::HardwareProfile& profile) {
+                          const nic::HardwareProfile& profile, std::optional<bool> keeps_promises) {
   const std::vector<GivenUp> all = given_up(profile);
   if (all.empty() || !verdict.violated()) return {};
   std::vector<std::string> promises, mechanisms, broken;
@@ -76,6 +83,8 @@ std::string given_up_text(const model::Verdict& verdict, const std::string& hard
   std::string text = fmt::format("{} does not make these promises of the models: {}; {}", hardware,
                                  fmt::join(promises, ", "), fmt::join(mechanisms, "; "));
   if (!broken.empty()) text += fmt::format(". The cycle goes against {}", fmt::join(broken, " and "));
+  if (keeps_promises == true) text += ". Everything else is kept: the program needs an order that is not promised";
+  if (keeps_promises == false) text += ". Orders are broken that are promised, too";
   return text + "\n";
 }
 

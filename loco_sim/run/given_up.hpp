@@ -3,6 +3,7 @@
 // placement", says what gives them up.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct GivenUp {
 
 /// One line on a verdict that is not consistent: the promises that the hardware gives up, by what, and which of them a
 /// cycle of the verdict goes against. Empty for a consistent verdict and for hardware that gives up nothing.
+/// `keeps_promises`: whether the run is consistent without the orders that are given up, where that is known.
 [[nodiscard]] std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
-                                        const nic::HardwareProfile& profile);
+                                        const nic::HardwareProfile& profile, std::optional<bool> keeps_promises = {});
 
 }  // namespace loco

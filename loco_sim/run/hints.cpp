@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "fabric/fabric_options.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
 
 namespace loco {
@@ -43,7 +44,7 @@ struct Run {
     return network().routing == fabric::topology::Routing::adaptive ||
            network().routing == fabric::topology::Routing::spray;
   }
-  [[nodiscard]] bool needs_order() const { return !nic::overtakes(scenario.hardware.nic_placement); }
+  [[nodiscard]] bool needs_order() const { return !nic::reliable_order(scenario.hardware).overtakes(); }
 };
 
 std::string_view placement(const Run& run) {
@@ -98,6 +99,10 @@ std::string retransmissions(const Run& run) {
         counted, fabric::kRoutingNames.at(static_cast<std::size_t>(run.network().routing)), placement(run));
   }
   const nic::HardwareProfile& nic = run.scenario.hardware;
+  if (nic::reliable_order(nic).when_whole)
+    return counted +
+           ": each is a packet that was trimmed, lost or late, sent again alone; transport.rto_least, "
+           "hardware.nic.reorder_tolerance";
   if (nic::recovery_of(nic.nic_recovery, nic.nic_placement) == nic::Recovery::selective_repeat)
     return counted + ": each is a packet that was lost or late, sent again alone; hardware.nic.reorder_tolerance";
   if (run.counters().packets_lost > 0)

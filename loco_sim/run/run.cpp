@@ -8,6 +8,7 @@
 #include "fabric/flow/child.hpp"
 #include "fabric/report.hpp"
 #include "loco_sim/run/capture.hpp"
+#include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/hints.hpp"
 #include "loco_sim/run/ideal_times.hpp"
 #include "loco_sim/run/result_bytes.hpp"
@@ -116,6 +117,9 @@ void check_trace(const scenario::Scenario& s, sim::Budget& budget, RunResult& re
   model::CheckOptions check{.tower = s.check_tower};
   check.poll = [&] { budget.check(); };
   result.verdict = model::check(*result.trace, s.check, check);
+  if (!result.verdict->violated()) return;
+  for (const GivenUp& cell : given_up(s.hardware)) check.without.push_back({cell.earlier, cell.later});
+  if (!check.without.empty()) result.keeps_promises = !model::check(*result.trace, s.check, check).violated();
 }
 
 }  // namespace

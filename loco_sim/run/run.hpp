@@ -84,6 +84,8 @@ struct RunResult {
   std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph
   std::optional<trace::Trace> trace;         ///< when the scenario records one or checks
   std::optional<model::Verdict> verdict;     ///< when the scenario checks
+  /// Of a verdict that is violated, on hardware that gives up orders: is the run consistent without them?
+  std::optional<bool> keeps_promises{};
 
   /// GB/s, of 10^9 bytes, of a collective's median time; 0 of other workloads.
   [[nodiscard]] double algorithm_bandwidth() const;

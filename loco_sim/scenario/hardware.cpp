@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "loco_sim/scenario/data.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -33,6 +34,7 @@ void apply(nic::HardwareProfile& profile, const Settings& settings, const std::s
     const auto given = settings.find(prefix + std::string(option.key));
     if (given != settings.end()) nic::set_value(profile, option, given->second.number);
   }
+  set_transport(profile, settings, prefix + "transport.");
 }
 
 /// Where the profile lies, or nothing.
@@ -142,7 +144,8 @@ Hardware load(const std::string& name, const text::Place& place, const std::stri
   if (std::error_code ignored; access(path.c_str(), R_OK) != 0 || fs::is_directory(path, ignored))
     throw text::InputError(place, key, "a readable file", text::in_quotes(name));
   if (depth > kBasesMax) throw text::InputError(place, key, "an end to the chain of bases", text::in_quotes(name));
-  const Table table = {{"", kAbout}, {"", kBase}, {"", nic::profile_options()}};
+  const Table table = {
+      {"", kAbout}, {"", kBase}, {"", nic::profile_options()}, {"transport.", nic::transport_options()}};
   const yaml::Node profile = yaml::load_document(path);
   Hardware hardware = read_map(profile, "", table, depth);
   if (profile.find("base") == nullptr) require_every_field(profile, hardware.profile);
@@ -155,12 +158,21 @@ Hardware load(const std::string& name, const text::Place& place, const std::stri
 bool is_other_than(const std::string& name, const nic::HardwareProfile& profile) {
   if (std::ranges::count(hardware_names(), name) == 0) return false;
   const nic::HardwareProfile named = load_hardware(name).profile;
+  if (!(named.transport == profile.transport)) return true;
   return std::ranges::any_of(nic::profile_options(), [&](const Option& option) {
     return nic::value(named, option) != nic::value(profile, option);
   });
 }
 
 }  // namespace
+
+void set_transport(nic::HardwareProfile& profile, const Settings& settings, const std::string& prefix) {
+  for (const Option& option : nic::transport_options()) {
+    const auto given = settings.find(prefix + std::string(option.key));
+    if (given != settings.end() && given->second.given) option.set(&profile.transport, given->second.number);
+  }
+  if (!nic::reliable_policy(profile).operations.atomics) profile.nic_atomic_cap = nic::AtomicCap::none;
+}
 
 std::vector<std::string> hardware_directories() { return data_directories("hardware"); }
 
@@ -187,7 +199,10 @@ Hardware read_hardware(const yaml::Node& given) {
                            text::in_quotes(base->text));
   const Hardware start = parts ? nic_in_host(node) : load(kDefaultHardware, node.place, "hardware", 0);
   const bool based = node.kind == yaml::Node::Kind::map && node.find("base") != nullptr;
-  const Table table = {{"hardware.", kNamed}, {"hardware.", kBase}, {"hardware.", nic::profile_options()}};
+  const Table table = {{"hardware.", kNamed},
+                       {"hardware.", kBase},
+                       {"hardware.", nic::profile_options()},
+                       {"hardware.transport.", nic::transport_options()}};
   Hardware hardware = read_map(node, "hardware.", table, 0, based ? Hardware{} : start);
   if (const yaml::Node* name = node.find("name"); name != nullptr) {
     hardware.name = name->text;

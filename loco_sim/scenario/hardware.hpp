@@ -30,6 +30,9 @@ struct Hardware {
 /// Names of all profiles found, sorted.
 [[nodiscard]] std::vector<std::string> hardware_names();
 
+/// Sets what is given of the options of transports, with keys that begin with `prefix`.
+void set_transport(nic::HardwareProfile& profile, const Settings& settings, const std::string& prefix);
+
 /// The profile of that name, or, when it has a slash or ends in .yaml, of that file.
 [[nodiscard]] Hardware load_hardware(const std::string& name);
 

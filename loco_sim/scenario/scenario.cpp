@@ -11,6 +11,7 @@
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
 #include "loco_sim/scenario/workload_list.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -59,6 +60,19 @@ void apply_hardware(const yaml::Node& root, const Settings& settings, Scenario& 
       out.library_faults.add(static_cast<workloads::LibraryFault>(library_fault - names.begin()));
     }
   }
+}
+
+/// Over what the hardware says.
+void apply_transport(const yaml::Node& root, const Settings& settings, Scenario& out) {
+  const yaml::Node* const node = root.find("transport");
+  if (node == nullptr) return;
+  set_transport(out.hardware, settings, "transport.");
+  if (const std::string wrong = out.hardware.validate(); !wrong.empty())
+    throw text::InputError(node->place, "transport", "fields that fit together", wrong);
+  if (out.hardware.link_ideal && nic::reliable_policy(out.hardware).paths.sprays() &&
+      given(settings, "transport.paths.choice"))
+    throw text::InputError(node->place, "transport.paths", "hardware with a network",
+                           fmt::format("{}, which has none (link.ideal)", out.hardware_name));
 }
 
 void require_nodes(const Settings& settings, const std::string& kind, std::uint32_t nodes) {
@@ -131,6 +145,17 @@ void require_map(const yaml::Node& root) {
   throw text::InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
 }
 
+/// `transport: uet` is short for `transport: {kind: uet}`.
+void spell_out_transport(yaml::Node& root) {
+  yaml::Node* const transport = root.kind == yaml::Node::Kind::map ? root.find("transport") : nullptr;
+  if (transport == nullptr || transport->kind != yaml::Node::Kind::scalar) return;
+  yaml::Node map;
+  map.kind = yaml::Node::Kind::map;
+  map.place = transport->place;
+  map.entries.push_back({"kind", transport->place, *transport});
+  *transport = std::move(map);
+}
+
 /// `hardware: NAME` is short for `hardware: {base: NAME}`, and its fields can be set.
 void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) {
   yaml::Node* const hardware = root.find("hardware");
@@ -141,6 +166,7 @@ void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) 
     map.entries.push_back({"base", hardware->place, *hardware});
     *hardware = std::move(map);
   }
+  if (key.starts_with("transport.")) spell_out_transport(root);
   constexpr std::string_view kList = "workloads.";
   const std::size_t dot = key.find('.', kList.size());
   if (key.starts_with(kList) && dot != std::string::npos) {
@@ -151,8 +177,9 @@ void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) 
 }
 
 /// Everything but the sweep.
-Scenario read_scenario(const yaml::Node& root, const std::string& file) {
+Scenario read_scenario(yaml::Node root, const std::string& file) {
   require_map(root);
+  spell_out_transport(root);
   const yaml::Node* const several = root.find("workloads");
   if (several != nullptr && root.find("workload") != nullptr)
     throw text::InputError(several->place, "workloads", "workload or workloads, one of both", "both");
@@ -174,6 +201,7 @@ Scenario read_scenario(const yaml::Node& root, const std::string& file) {
     out.memory_max = static_cast<std::uint64_t>(memory->number);
   if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};
   apply_hardware(root, settings, out);
+  apply_transport(root, settings, out);
   apply_network(root, settings, out);
   if (several == nullptr) require_nodes(settings, kind, out.nodes);
   require_network_that_fits(root, settings, out);

@@ -11,6 +11,7 @@
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/network.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "nic_model/transport_options.hpp"
 
 namespace loco::scenario {
 
@@ -227,9 +228,13 @@ const workloads::Workload& known_workload(const std::string& kind) {
 
 /// With these groups where the workload is.
 Table table_with(const Table& workload) {
-  Table table = {{"", run_options()}, {"topology.", topology_options()},
-                 {"", kModelOptions}, {"fabric.", fabric::fabric_options()},
-                 {"", kNetworkLists}, {"", kLinkOptions}};
+  Table table = {{"", run_options()},
+                 {"topology.", topology_options()},
+                 {"", kModelOptions},
+                 {"transport.", nic::transport_options()},
+                 {"fabric.", fabric::fabric_options()},
+                 {"", kNetworkLists},
+                 {"", kLinkOptions}};
   table.insert(table.end(), workload.begin(), workload.end());
   table.push_back({"", checking_options()});
   return table;

@@ -160,7 +160,8 @@ Json workload_list_json(const std::string& doc) {
 }
 
 Json hardware_json(const std::string& doc) {
-  Json changed = object_of({{"", nic::profile_options()}}, Fill::given_only);  // the others come from the base
+  Json changed = object_of({{"", nic::profile_options()}, {"transport.", nic::transport_options()}},
+                           Fill::given_only);  // the others come from the base
   changed["properties"]["nic"] = {
       {"anyOf", Json::array({{{"type", "string"}, {"description", "The profile whose NIC and network it is."}},
                              changed["properties"]["nic"]})}};
@@ -239,6 +240,8 @@ std::string json_schema() {
   properties["hardware"] = hardware_json(doc("hardware"));
   properties["hosts"] = hosts_json(doc("hosts"));
   properties["sweep"] = sweep_json(doc("sweep"));
+  properties["transport"] = {
+      {"anyOf", Json::array({properties["transport"]["properties"]["kind"], properties["transport"]})}};
   schema["oneOf"] = Json::array({{{"required", {"workload"}}}, {{"required", {"workloads"}}}});
   return text::json_text(schema, 2) + "\n";
 }

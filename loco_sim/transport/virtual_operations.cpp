@@ -1,10 +1,12 @@
 // The one-sided operations of a virtual transport: work requests on queue pairs of the simulated machine.
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <limits>
 #include <stdexcept>
 
 #include "loco_sim/transport/virtual_transport.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
 
 namespace loco {
@@ -49,19 +51,24 @@ std::string VirtualTransport::lacks(Capability what) const {
   const bool has = [&] {
     switch (what) {
       case Capability::ordered_puts:
-        return !nic::writes_overtake(p.nic_placement);
+        return !nic::reliable_order(p).writes_early;
       case Capability::reads_push_puts:
-        return !nic::reads_as_they_come(p.nic_placement);
+        return !nic::reliable_order(p).reads_early;
       case Capability::atomics:
+        if (!nic::reliable_policy(p).operations.atomics) return false;
         return p.nic_atomic_cap == nic::AtomicCap::global || (p.nic_atomic_cap == nic::AtomicCap::hca && one_nic);
       case Capability::atomics_with_cpu:
         return p.nic_atomic_cap == nic::AtomicCap::global;
       case Capability::ascending_words:
-        return p.nic_word_order == nic::WordOrder::ascending && !nic::writes_overtake(p.nic_placement);
+        return p.nic_word_order == nic::WordOrder::ascending && !nic::reliable_order(p).writes_early;
     }
     return true;
   }();
   if (has || !cluster_.config.refuse_unfit) return {};
+  if (p.transport.kind != nic::TransportKind::rc && what != Capability::atomics_with_cpu) {
+    const bool by_words = what == Capability::ascending_words && p.nic_word_order == nic::WordOrder::any;
+    if (!by_words) return fmt::format("transport: {}", nic::reliable_name(p));
+  }
   if (what == Capability::ordered_puts || what == Capability::reads_push_puts)
     return "nic.placement: " + std::string(nic::kPlacementNames.at(static_cast<std::size_t>(p.nic_placement)));
   if (what == Capability::ascending_words) {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "loco_sim/workloads/kinds.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
 
@@ -223,7 +224,7 @@ void start_all_reduce(const Setup& setup) {
   const auto ring =
       std::make_shared<Ring>(Ring{.layout = {static_cast<std::uint64_t>(setup.params.get("size")), config.nodes},
                                   .memory = {},
-                                  .ordered = !nic::writes_overtake(config.profile.nic_placement)});
+                                  .ordered = !nic::reliable_order(config.profile).writes_early});
   for (NodeId n = 0; n < config.nodes; ++n) {
     ring->memory.push_back(setup.cluster.node(n).allocate(ring->layout.end()));
     ring->factors += scattered(n);

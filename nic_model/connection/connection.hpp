@@ -29,14 +29,15 @@ struct QpSettings {
 
 class Connection {
  public:
-  Connection(NodeId node, QpType type, ThreadId thread, std::uint8_t traffic_class = 0)
-      : node_(node), thread_(thread), type_(type), traffic_class_(traffic_class) {}
+  Connection(NodeId node, QpType type, Transport transport, ThreadId thread, std::uint8_t traffic_class = 0)
+      : node_(node), thread_(thread), type_(type), transport_(transport), traffic_class_(traffic_class) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
   [[nodiscard]] QpId peer() const { return peer_; }
   [[nodiscard]] NodeId peer_node() const { return peer_node_; }
   [[nodiscard]] ThreadId thread() const { return thread_; }  ///< whose subevents its work requests are
   [[nodiscard]] QpType type() const { return type_; }
+  [[nodiscard]] Transport transport() const { return transport_; }
   [[nodiscard]] QpState state() const { return state_; }
   [[nodiscard]] std::uint32_t qkey() const { return qkey_; }
   /// Of all that it sends, for as long as it lives.
@@ -69,11 +70,20 @@ class Connection {
   NodeId peer_node_ = kNone;
   ThreadId thread_;
   QpType type_;
+  Transport transport_;
   QpState state_ = QpState::reset;
   std::uint8_t traffic_class_ = 0;
   std::uint32_t qkey_ = 0;  // UD
   QpSettings settings_{};
 };
+
+/// How it delivers.
+[[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, const Connection& qp) {
+  return engine.kernel.policy(qp.transport());
+}
+[[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, QpId id) {
+  return policy_of(engine, engine.connections[id]);
+}
 
 /// Is it the region of a key, and the queue pair in the same protection domain?
 [[nodiscard]] inline bool in_domain(const Engine& engine, const Connection& qp, std::uint32_t key) {

@@ -80,11 +80,6 @@ class Engine : public Units {
   /// Whose memory, threads and completion queues a NIC works for.
   [[nodiscard]] NodeId host_of(NicId nic) const { return kernel.host_of(nic); }
   [[nodiscard]] bool fault(Fault f) const { return kernel.faults().has(f); }
-  [[nodiscard]] bool lossy() const { return kernel.lossy(); }
-  [[nodiscard]] bool loose() const { return kernel.loose(); }
-  [[nodiscard]] bool repeats_requests() const { return kernel.repeats_requests(); }
-  [[nodiscard]] bool watches_time() const { return kernel.watches_time(); }
-  [[nodiscard]] bool selective() const { return kernel.selective(); }
   [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
   [[nodiscard]] bool witness() const { return kernel.config().witness; }
   [[nodiscard]] Observer* observer() const { return context == nullptr ? nullptr : context->observer; }

@@ -12,11 +12,12 @@ namespace {
 /// May packets of one flow take several paths?
 bool has_paths(const SystemConfig& c) {
   const fabric::Routing routing = c.network.options.routing;
+  if (routing == fabric::Routing::ecmp && reliable_policy(c.profile).paths.sprays()) return true;
   return routing != fabric::Routing::deterministic && routing != fabric::Routing::ecmp;
 }
 
 /// Can packets be lost, or come in another order than they were sent in?
-bool is_lossy(const SystemConfig& c) {
+bool can_lose(const SystemConfig& c) {
   if (c.profile.link_ideal) return false;
   const fabric::Options& o = c.network.options;
   return has_paths(c) || c.network.buffers_overflow() || o.loss != 0 || !c.network.losses.empty() ||
@@ -79,9 +80,21 @@ SystemConfig checked(const SystemConfig& config) {
     p.link_overhead = c.profile.link_overhead;
     p.switch_latency = c.profile.switch_latency;
     p.faults = c.profile.faults;
+    p.transport = c.profile.transport;
   }
   const Faults& faults = config.profile.faults;
-  if (is_lossy(config) && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion))) {
+  const bool when_whole = reliable_order(config.profile).when_whole;
+  if (when_whole && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion) ||
+                     faults.has(Fault::atomic_replayed))) {
+    throw std::invalid_argument(
+        "faults responder_reorders, early_write_completion and atomic_replayed are of connections: transport rc, or "
+        "uet with mode rod");
+  }
+  if (when_whole && config.network.model == fabric::Model::flow) {
+    throw std::invalid_argument(
+        "the flow model has no packets to place as they come: transport rc, or uet with mode rod");
+  }
+  if (can_lose(config) && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion))) {
     throw std::invalid_argument(
         "the faults responder_reorders and early_write_completion need a network that neither loses nor reorders");
   }
@@ -160,9 +173,10 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.delivery_jitter = p.nic_jitter;
   network.packets = {.mtu = p.link_mtu,
                      .overhead = p.link_overhead,
-                     .reth_in_all = overtakes(p.nic_placement),
+                     .reth_in_all = reliable_order(p).says_where,
                      .gap = p.nic_packet_gap};
-  network.planes = writes_overtake(p.nic_placement);
+  network.planes = reliable_order(p).writes_early;
+  network.sprays = reliable_policy(p).paths.sprays();
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   if (needs_telemetry(network.options.algorithm())) {
     network.packet_max =
@@ -172,10 +186,8 @@ fabric::Config fabric_config(const SystemConfig& c) {
 }
 
 Kernel::Kernel(const SystemConfig& c)
-    : config_(checked(c)), further_nics_(further_nics(c.hosts)), lossy_(is_lossy(c)), bursts_(has_bursts(c)) {
+    : config_(checked(c)), further_nics_(further_nics(c.hosts)), loses_packets_(can_lose(c)), bursts_(has_bursts(c)) {
   if (!c.hosts.of.empty()) set_kinds();
-  const Placement placement = c.profile.nic_placement;
-  loose_ = reads_as_they_come(placement) || (placement == Placement::out_of_order && lossy_);
   // Speculation compares what it has read from its beginning on; the flaw is about what was read last.
   any_word_order_ = c.profile.nic_word_order == WordOrder::any &&
                     c.profile.pcie_read_ordering != ReadOrdering::speculative &&
@@ -184,22 +196,16 @@ Kernel::Kernel(const SystemConfig& c)
   const HardwareProfile& p = c.profile;
   const bool free =
       p.pcie_rate.value == 0 && p.nic_transmit.ps == 0 && p.nic_receive.ps == 0 && p.nic_packet_gap.ps == 0;
-  words_travel_alone_ = any_word_order_ && free && p.link_ideal && !overtakes(placement) && p.faults.none() &&
+  words_travel_alone_ = any_word_order_ && free && p.link_ideal && !reliable_order(p).overtakes() && p.faults.none() &&
                         c.network.model == fabric::Model::packet;
-  const Recovery recovery = recovery_of(c.profile.nic_recovery, placement);
   const bool flows = c.network.model == fabric::Model::flow;  // whose events are not here: time must not run ahead
   times_ports_ = c.timers && !c.profile.link_ideal && !flows;
-  watches_time_ = times_ports_ && !lossy_;
-  selective_ = recovery == Recovery::selective_repeat && lossy_;
-  const bool ideal = c.profile.link_ideal;
-  any_packet_next_ = overtakes(placement) && (ideal || c.network.options.order == fabric::PacketOrder::any);
   // As if it came over other switches than those before it: what one hop takes for a whole packet.
-  if (!ideal) {
+  if (!c.profile.link_ideal) {
     packet_spread_ = c.profile.link_delay + c.profile.switch_latency +
                      sim::transmission_time(c.profile.link_mtu + c.profile.link_overhead, c.profile.link_rate);
   }
-  naks_gaps_ = recovery != Recovery::timer;
-  const bool drops = lossy_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;
+  const bool drops = loses_packets_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;
   in_time_ = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
   drops_in_time_ = in_time_ && drops;
   datagrams_overtake_ = ideal && !in_time_;
@@ -215,7 +221,13 @@ Kernel::Kernel(const SystemConfig& c)
   const bool unheard = needs_answers(options.algorithm()) && !in_time_;
   congestion_ = {unheard ? fabric::CongestionAlgorithm::none : options.algorithm(), options.dcqcn, options.congestion};
   controls_ = needs_answers(congestion_.algorithm);
-  if (has_paths(c)) reorder_tolerance_ = c.profile.nic_reorder_tolerance;
+  const DeliveryNetwork network{.ideal = c.profile.link_ideal,
+                                .loses = loses_packets_,
+                                .has_paths = has_paths(c),
+                                .any_order = options.order == fabric::PacketOrder::any,
+                                .timers = times_ports_,
+                                .congestion = congestion_.algorithm};
+  for (std::size_t i = 0; i < kTransports; ++i) policies_[i] = transports()[i].make(c.profile, network);
 }
 
 /// Equal ones are one kind.

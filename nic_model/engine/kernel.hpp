@@ -2,6 +2,7 @@
 // A value. Private to nic_model/.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "fabric/congestion/congestion.hpp"
 #include "nic_model/config.hpp"
 #include "nic_model/counters.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "nic_model/verbs.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/time.hpp"
@@ -71,10 +73,12 @@ class Kernel {
   /// The number of a host's first GPU among those of all hosts.
   [[nodiscard]] std::uint32_t first_gpu(NodeId host) const { return first_gpu_[host]; }
   [[nodiscard]] const Faults& faults() const { return config_.profile.faults; }
-  /// Packets can be lost or come out of order: transport timers run.
-  [[nodiscard]] bool lossy() const { return lossy_; }
-  /// Answers, too, can come in another order, and are taken as they come (nic.placement).
-  [[nodiscard]] bool loose() const { return loose_; }
+  /// How connections of a transport deliver, by its number in transports().
+  [[nodiscard]] const DeliveryPolicy& policy(Transport transport) const {
+    return policies_[static_cast<std::size_t>(transport)];
+  }
+  /// The network can lose packets, or change their order.
+  [[nodiscard]] bool loses_packets() const { return loses_packets_; }
   /// The words of one message are read and placed in any order (nic.word_order).
   [[nodiscard]] bool any_word_order() const { return any_word_order_; }
   /// Without a network, its words travel one by one as well (pcie/parts.hpp).
@@ -86,24 +90,13 @@ class Kernel {
   void burst_begins() { ++bursting_; }
   void burst_ends() { --bursting_; }
 
-  /// Nothing can be lost, and transport timers run all the same (requester/ack_timers.hpp).
-  [[nodiscard]] bool watches_time() const { return watches_time_; }
   /// What waits for a paused port is late, too, and repeated: in runs in the order of time, on every network.
   [[nodiscard]] bool times_ports() const { return times_ports_; }
-  /// A request may come again although it has been answered.
-  [[nodiscard]] bool repeats_requests() const { return lossy_ || watches_time_; }
-  /// A NIC that takes packets as they come gets those of a queue pair in any order, whatever paths there are.
-  [[nodiscard]] bool any_packet_next() const { return any_packet_next_; }
   /// Datagrams come in any order, each for itself: on the ideal network, where any pending event may be next.
   [[nodiscard]] bool datagrams_overtake() const { return datagrams_overtake_; }
-  /// How much later than at once it takes one, at most, in the order of time; on the ideal network no time passes.
+  /// Where packets of a queue pair come in any order, whatever paths there are: how much later than at once a NIC takes
+  /// one, at most, in the order of time; on the ideal network no time passes.
   [[nodiscard]] sim::Duration packet_spread() const { return packet_spread_; }
-  /// What is lost is found by selective repeat.
-  [[nodiscard]] bool selective() const { return selective_; }
-  /// A gap in the PSNs is answered with a NAK.
-  [[nodiscard]] bool naks_gaps() const { return naks_gaps_; }
-  /// Selective repeat: how much later than others a packet may come. On one path none is.
-  [[nodiscard]] sim::Duration reorder_tolerance() const { return reorder_tolerance_; }
 
   /// The first time-out of adaptive retransmission, whose time-outs adapt to round trips: on fabrics that drop.
   [[nodiscard]] sim::Duration lossy_timeout(NodeId node) const {
@@ -167,18 +160,13 @@ class Kernel {
   bool alike_ = true;                       // all NICs have the same hardware
   std::vector<HardwareProfile> kinds_{};    // else: what there is
   std::vector<std::uint16_t> kind_of_{};    // by NIC
-  bool lossy_ = false;
-  bool loose_ = false;
-  bool watches_time_ = false;
+  std::array<DeliveryPolicy, kTransports> policies_{};
+  bool loses_packets_ = false;
   bool times_ports_ = false;
   bool any_word_order_ = false;
   bool words_travel_alone_ = false;
-  bool any_packet_next_ = false;
   bool datagrams_overtake_ = false;
   sim::Duration packet_spread_{};
-  bool selective_ = false;
-  bool naks_gaps_ = true;
-  sim::Duration reorder_tolerance_{};
   bool in_time_ = false;        // a run in the order of time
   bool drops_in_time_ = false;  // and its switches drop
   bool windows_ = false;

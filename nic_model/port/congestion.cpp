@@ -16,12 +16,22 @@ using Op = fabric::Opcode;
 /// Data that a requester sends, and that is answered.
 bool is_answered_data(const Engine& engine, const fabric::Packet& packet) {
   return (packet.opcode == Op::write || packet.opcode == Op::send) && packet.length > 0 &&
-         packet.source != packet.destination && engine.connections[packet.source_qp].type() == QpType::rc;
+         packet.source != packet.destination && policy_of(engine, packet.source_qp).acknowledges();
+}
+
+/// Does an answer say of one packet that it has come, and of those before? An ACK may say so only of all up to its PSN.
+bool answers_one(const Engine& engine, const fabric::Packet& answer) {
+  return answer.opcode == Op::nak || policy_of(engine, answer.source_qp).order.when_whole;
+}
+/// The packet that it answers; of an ACK for many the last one.
+Psn answered_by(const Engine& engine, const fabric::Packet& answer) {
+  return answers_one(engine, answer) ? Psn(static_cast<std::uint32_t>(answer.a)) : answer.psn;
 }
 
 /// With selective repeat a NAK says what has come.
 bool answers_data(const Engine& engine, const fabric::Packet& packet) {
-  const bool nak = packet.opcode == Op::nak && packet.nak == fabric::NakCode::psn_sequence_error && engine.selective();
+  const bool nak = packet.opcode == Op::nak && packet.nak == fabric::NakCode::psn_sequence_error &&
+                   policy_of(engine, packet.source_qp).recovery.selective;
   return (packet.opcode == Op::ack || nak) && packet.source != packet.destination;
 }
 
@@ -70,10 +80,11 @@ CongestionControl& control_of(Engine& engine, QpId id, NodeId to) {
 
 /// What the network said of the packets that are answered with this PSN; the newest counts, and a mark of any.
 void echo(CongestionControl& c, fabric::Packet& answer, Engine& engine) {
-  const Psn psn = answer.opcode == Op::ack ? answer.psn : Psn(static_cast<std::uint32_t>(answer.a));
+  const Psn psn = answered_by(engine, answer);
+  const bool alone = policy_of(engine, answer.source_qp).order.when_whole;  // then it is answered at once
   bool found = false;
   fabric::Telemetry telemetry;
-  while (!c.seen.empty() && c.seen.front().psn.distance(psn) <= 0) {
+  while (!c.seen.empty() && (alone || c.seen.front().psn.distance(psn) <= 0)) {
     answer.marked = answer.marked || c.seen.front().marked;
     telemetry = c.seen.front().telemetry;
     found = true;
@@ -145,10 +156,12 @@ void take_feedback(Engine& engine, const fabric::Packet& packet) {
   if (!answers_data(engine, packet) || packet.source_qp != engine.connections[id].peer()) return;
   CongestionControl& c = control_of(engine, id, packet.source);
   const bool ack = packet.opcode == Op::ack;
-  const Psn psn = ack ? packet.psn : Psn(static_cast<std::uint32_t>(packet.a));
-  Flight::Answered answered = ack ? c.flight.answered_up_to(psn, engine.now()) : c.flight.answered(psn, engine.now());
-  if (!ack) {  // everything in front of what is expected has come, too
-    const Flight::Answered before = c.flight.answered_up_to(packet.psn + Psn::kMask, engine.now());
+  const Psn psn = answered_by(engine, packet);
+  const bool one = answers_one(engine, packet);
+  Flight::Answered answered = one ? c.flight.answered(psn, engine.now()) : c.flight.answered_up_to(psn, engine.now());
+  if (one) {  // everything in front of what is expected has come, too
+    const Psn last = ack ? packet.psn : packet.psn + Psn::kMask;
+    const Flight::Answered before = c.flight.answered_up_to(last, engine.now());
     answered.bytes += before.bytes;
     answered.packets += before.packets;
   }

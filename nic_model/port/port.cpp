@@ -18,7 +18,8 @@ const fabric::PacketFormat& format_of(const Engine& engine) { return engine.netw
 std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile(packet.source);
   const std::uint32_t packets = format_of(engine).count(packet.length);
-  const bool says_where = overtakes(p.nic_placement) && packet.opcode == fabric::Opcode::write;
+  const bool says_where =
+      packet.opcode == fabric::Opcode::write && policy_of(engine, packet.source_qp).order.says_where;
   return packets * static_cast<std::uint32_t>(p.link_overhead.count) + packet.length +
          (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
          fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
@@ -75,7 +76,7 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
   const sim::SimTime port =
       engine.network.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
-  if (engine.lossy()) release_lost(engine);
+  if (engine.kernel.loses_packets()) release_lost(engine);
   const sim::Duration lead = std::max(engine.buffer_time(packet.source, following), buffered) - buffered;
   const sim::SimTime sent = port + (pipeline - engine.now()) + way;  // its last bit
   return std::max({port - lead, pipeline, paced(engine, packet, sent)});

@@ -47,17 +47,6 @@ bool answers(const SendEntry& e, const fabric::Packet& packet) {
   return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
 }
 
-Status status_of(NakCode nak) {
-  switch (nak) {
-    case NakCode::invalid_request:
-      return Status::rem_inv_req_err;
-    case NakCode::remote_access_error:
-      return Status::rem_access_err;
-    default:
-      return Status::rem_op_err;
-  }
-}
-
 /// The PSN behind work requests from `number` on that are done, none of them with an error; `una` when there are none.
 Psn end_of_done(const Requester& requester, std::uint32_t number, std::uint32_t started, Psn una) {
   for (; number != started && requester.entry(number).done; ++number) {
@@ -69,6 +58,17 @@ Psn end_of_done(const Requester& requester, std::uint32_t number, std::uint32_t 
 }
 
 }  // namespace
+
+Status status_of(NakCode nak) {
+  switch (nak) {
+    case NakCode::invalid_request:
+      return Status::rem_inv_req_err;
+    case NakCode::remote_access_error:
+      return Status::rem_access_err;
+    default:
+      return Status::rem_op_err;
+  }
+}
 
 /// Everything before `una` is acknowledged. If that is news, all retries are left again.
 void Requester::progress(const QpSettings& settings, Psn una) {
@@ -154,10 +154,10 @@ std::uint32_t Requester::holder_of(Psn psn) const {
 
 void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
-  const std::uint32_t which = engine.loose() ? holder_of(nak.psn) : oldest;
+  const std::uint32_t which = policy_of(engine, id).order.answers_early ? holder_of(nak.psn) : oldest;
   if (nak.nak == NakCode::packet_trimmed) return;  // it is among what is sent again
   if (nak.nak == NakCode::psn_sequence_error) {
-    if (!engine.selective()) retry(engine, id, oldest);
+    if (!policy_of(engine, id).recovery.selective) retry(engine, id, oldest);
     return;
   }
   if (nak.nak == NakCode::receiver_not_ready) {
@@ -237,6 +237,8 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     if (!take_data(engine, id, e, packet, static_cast<std::uint32_t>(offset))) return;
     e.done = true;
     --outstanding_;
+    if (policy_of(engine, id).order.when_whole)
+      return complete_alone(engine, id, number, receive_buffer_time(engine, packet));
     // Nothing else may be under way whose answer would acknowledge it, and those behind it may wait for that.
     progress(engine.connections[id].settings(), end_of_done(*this, completed_, started_, una_));
     return;
@@ -248,8 +250,7 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
 Psn Requester::acknowledged_by(const Engine& engine, const fabric::Packet& packet) const {
   if (packet.opcode == Op::ack) return packet.psn + 1;
   // Unordered READs are answered as they come: that says nothing of earlier requests.
-  const bool alone =
-      packet.opcode == Op::read_response && reads_as_they_come(engine.profile(packet.destination).nic_placement);
+  const bool alone = packet.opcode == Op::read_response && policy_of(engine, packet.destination_qp).order.reads_early;
   return alone ? una_ : packet.psn;
 }
 
@@ -274,10 +275,12 @@ bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, con
 }
 
 /// Of what is acknowledged already, or was never sent: from a connection of the past that used the same PSNs.
-bool Requester::is_ghost(const fabric::Packet& packet) const {
-  // What tells of a trimmed packet counts even when a later answer has come before it.
+bool Requester::is_ghost(const fabric::Packet& packet, bool when_whole) const {
+  // What tells of a trimmed packet counts even when a later answer has come before it; so does what tells of one that
+  // has come.
   const bool trimmed = packet.opcode == Op::nak && packet.nak == NakCode::packet_trimmed;
-  const Psn psn = trimmed ? Psn(static_cast<std::uint32_t>(packet.a)) : packet.psn;
+  const bool come = when_whole && packet.opcode == Op::ack && packet.psn.distance(una_) < 0;
+  const Psn psn = trimmed || come ? Psn(static_cast<std::uint32_t>(packet.a)) : packet.psn;
   return psn.distance(una_) < 0 || psn.distance(unsent_psn_) >= 0;
 }
 
@@ -295,7 +298,7 @@ void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, 
   skip_acknowledged(engine, engine.connections[id], transmit_next_, una_);
   if (news && engine.kernel.windows()) grow_window(engine, engine.connections[id], before);
   if (una_ != before && engine.kernel.controls()) tell_acknowledged(engine, id, una_);
-  if (engine.selective()) selective_.edit().forget_before(una_);
+  if (policy_of(engine, id).recovery.selective) selective_.edit().forget_before(una_);
   complete(engine, id, receive_buffer_time(engine, packet));
   if (news || completed_ == started_) time_next_answer(engine, id);
   start(engine, id, {});
@@ -309,16 +312,18 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
     return take_unordered(engine, id, packet);
   }
-  if (is_ghost(packet)) {
+  const DeliveryPolicy& policy = policy_of(engine, qp);
+  if (is_ghost(packet, policy.order.when_whole)) {
     expect_no_answer(engine, id);  // on a lossless network nothing else will come
     engine.release(packet.buffer);
     if (engine.kernel.controls()) schedule_transmit(engine, id);  // all the same it may have opened a window
     return;
   }
+  if (policy.order.when_whole) return take_response_to_packet(engine, packet);
   const bool has_data = packet.opcode == Op::read_response || packet.opcode == Op::atomic_response;
-  const bool loose = engine.loose();
+  const bool loose = policy.order.answers_early;
   const Psn una = una_;
-  if (engine.selective()) {
+  if (policy.recovery.selective) {
     note_response(engine, packet);
     tell_what_is_lost(engine, id);
   }
@@ -326,7 +331,7 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const Oldest oldest = loose ? acknowledge_loosely(qp, end) : acknowledge(engine, qp, end);
   if (oldest.implied_nak) {
     engine.release(packet.buffer);
-    if (!recovering_ && engine.kernel.naks_gaps()) retry(engine, id, oldest.number);
+    if (!recovering_ && policy.recovery.naks_gaps) retry(engine, id, oldest.number);
   } else if (packet.opcode == Op::nak) {
     refused(engine, id, oldest.number, packet);
   } else if (has_data && loose) {

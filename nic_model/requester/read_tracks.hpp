@@ -68,6 +68,13 @@ class ReadTracks {
     return is_new;
   }
 
+  /// The first packet from `from` on that place_once() was not asked for.
+  [[nodiscard]] std::uint32_t first_not_placed(std::uint32_t track, std::uint32_t from) const {
+    const std::vector<std::uint64_t>& placed = tracks_[track].placed;
+    while (from / 64 < placed.size() && (placed[from / 64] >> (from % 64) & 1U) != 0) ++from;
+    return from;
+  }
+
   [[nodiscard]] std::size_t in_use() const { return tracks_.in_use(); }
   bool operator==(const ReadTracks&) const = default;
 

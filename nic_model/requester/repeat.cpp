@@ -10,17 +10,16 @@ using Op = fabric::Opcode;
 using fabric::NakCode;
 using fabric::Psn;
 
-SelectiveRepeat::Answer answer_of(const Engine& engine, NicId node, Op request) {
-  if (request == Op::read_request && reads_as_they_come(engine.profile(node).nic_placement)) {
-    return SelectiveRepeat::Answer::as_it_comes;
-  }
+SelectiveRepeat::Answer answer_of(const DeliveryOrder& order, Op request) {
+  if (request == Op::read_request && order.reads_early) return SelectiveRepeat::Answer::as_it_comes;
   const bool data = request == Op::read_request || is_atomic(request);
   return data ? SelectiveRepeat::Answer::in_turn : SelectiveRepeat::Answer::ack;
 }
 }  // namespace
 
 void Requester::note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns) {
-  selective_.edit().sent(packet.psn, psns, answer_of(engine, packet.source, packet.opcode), engine.now());
+  selective_.edit().sent(packet.psn, psns, answer_of(policy_of(engine, packet.source_qp).order, packet.opcode),
+                         engine.now(), packet.entropy);
 }
 
 /// Congestion control counts each loss once.
@@ -32,16 +31,18 @@ void Requester::tell_what_is_lost(Engine& engine, QpId id) const {
 
 /// Before an answer is taken: what it says of others.
 void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
-  const SelectiveRepeat::Seen seen{engine.now(), engine.kernel.reorder_tolerance()};
+  const DeliveryPolicy& policy = policy_of(engine, packet.destination_qp);
+  const SelectiveRepeat::Seen seen{engine.now(), policy.recovery.tolerance};
   SelectiveRepeat& selective = selective_.edit();
+  if (packet.opcode == Op::ack && policy.order.when_whole)
+    return selective.reached(Psn(static_cast<std::uint32_t>(packet.a)), packet.psn + 1, seen);
   if (packet.opcode == Op::nak) {
     if (packet.nak == NakCode::packet_trimmed) selective.trimmed(Psn(static_cast<std::uint32_t>(packet.a)));
     if (packet.nak != NakCode::psn_sequence_error) return;
     return selective.reached(Psn(static_cast<std::uint32_t>(packet.a)), Psn(static_cast<std::uint32_t>(packet.b)),
                              seen);
   }
-  const bool as_it_comes =
-      packet.opcode == Op::read_response && reads_as_they_come(engine.profile(packet.destination).nic_placement);
+  const bool as_it_comes = packet.opcode == Op::read_response && policy.order.reads_early;
   if (packet.opcode != Op::ack) selective.answered(packet.psn);
   // In turn, everything before it has been executed.
   selective.reached(packet.psn, as_it_comes ? una_ : packet.psn + 1, seen);

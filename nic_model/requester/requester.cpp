@@ -65,14 +65,18 @@ void Requester::post(const Wqe& wqe, std::uint32_t inline_payload) {
   e.payload_read = wqe.length;
 }
 
-void Requester::reap(std::uint32_t number) {
+void Requester::reap(std::uint32_t number, bool alone) {
+  if (alone) {
+    ++reaped_;
+    return;
+  }
   if (static_cast<std::int32_t>(number - reaped_) >= 0) reaped_ = number + 1;  // else it was RESET since
 }
 
 void Requester::flush(Engine& engine, QpId id) {
   break_payload_burst(engine, id);
   while (completed_ != rung_) {
-    write_cqe(engine, id, completed_, Status::wr_flush_err, {});
+    if (!entry(completed_).completed) write_cqe(engine, id, completed_, Status::wr_flush_err, {});
     ++completed_;
   }
   fetched_ = started_ = payload_next_ = transmit_next_ = rung_;
@@ -113,7 +117,7 @@ void Requester::complete(Engine& engine, QpId id, sim::Duration delay) {
   while (completed_ != started_ && entry(completed_).done) {
     const SendEntry& e = entry(completed_);
     const bool failed = e.status != Status::success;
-    if (e.wqe.signaled || failed) write_cqe(engine, id, completed_, e.status, delay);
+    if (!e.completed && (e.wqe.signaled || failed)) write_cqe(engine, id, completed_, e.status, delay);
     ++completed_;
     if (failed) return announce(engine, SendFailed{id});
   }
@@ -131,7 +135,8 @@ void Requester::free_finished(Engine& engine) {
 
 // --- starting --------------------------------------------------------------------------------------------------------
 
-bool Requester::fence_holds() const {
+bool Requester::fence_holds(const DeliveryPolicy& policy) const {
+  if (policy.order.when_whole && completed_ != started_) return true;
   return outstanding_ != 0 || payload_next_ != started_ || transmit_next_ != started_;
 }
 
@@ -144,21 +149,23 @@ bool Requester::too_far_ahead(std::uint32_t packets) const {
 
 /// Does a work request wait for earlier ones? What ends the wait calls start() again.
 bool Requester::waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const {
-  if (e.wqe.fence && fence_holds() && !engine.fault(Fault::fence_ignored)) return true;
+  if (e.wqe.fence && fence_holds(policy_of(engine, qp)) && !engine.fault(Fault::fence_ignored)) return true;
   if (reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp.settings().max_rd_atomic) return true;
-  return qp.type() == QpType::rc && too_far_ahead(e.packets);
+  return policy_of(engine, qp).acknowledges() && too_far_ahead(e.packets);
 }
 
 /// Gives the next PSNs to a work request, and what must be known until its answer is there.
-void Requester::take_psns(Engine& engine, SendEntry& e) {
+void Requester::take_psns(Engine& engine, const DeliveryPolicy& policy, SendEntry& e) {
   e.psn = next_psn_;
   next_psn_ = next_psn_ + e.packets;
   engine.count(&Counters::work_requests);
   if (reads_or_atomic(e.wqe.opcode)) ++outstanding_;
   // Where time is watched, only the trace asks which of several executions was answered.
-  const bool traced_again = engine.watches_time() && engine.witness();
-  if (e.wqe.opcode == Opcode::rdma_read && (engine.lossy() || engine.loose() || traced_again)) {
-    e.track = engine.tracks.begin(engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0);
+  const bool traced_again = policy.recovery.watches_time() && engine.witness();
+  const bool may_repeat = policy.recovery.timer_always_runs() || policy.order.answers_early || traced_again;
+  const bool read = e.wqe.opcode == Opcode::rdma_read;
+  if (policy.order.when_whole || (read && may_repeat)) {
+    e.track = engine.tracks.begin(read && engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0);
   }
 }
 
@@ -177,7 +184,7 @@ bool Requester::start_next(Engine& engine, QpId id, sim::Duration delay, sim::Du
     complete(engine, id, delay);
     return false;
   }
-  take_psns(engine, e);
+  take_psns(engine, policy_of(engine, qp), e);
   issue_payload_read(engine, id, number, begun, stall);
   schedule_payload(engine, id);  // steps over a work request without payload
   schedule_transmit(engine, id);
@@ -214,7 +221,7 @@ void Requester::hash(Hasher& h, const Payloads& payloads) const {
   for (std::size_t i = 0; i < queue_.size(); ++i) {
     const SendEntry& e = queue_[i];
     add_wqe(h, e.wqe);
-    h.add_all(e.status, e.done, e.read_ready, e.psn.value(), e.payload_read, e.sent, e.received);
+    h.add_all(e.status, e.done, e.read_ready, e.psn.value(), e.payload_read, e.sent, e.received, e.acked);
     add_part_read(h, payloads, e.buffer, e.payload_read);
   }
 }

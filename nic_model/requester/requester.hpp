@@ -16,7 +16,7 @@
 // repeat (selective_repeat.hpp, repeat.cpp), which needs a peer that places packets out of order, only what is lost. A
 // repeated WRITE or SEND carries the payload that was read the first time.
 // The transport timer (9.7.6.1.3) starts with a packet that asks for an answer, if it does not run, and starts anew
-// when there is progress. It runs only where the network can lose packets (Engine::lossy). On a lossless network nearly
+// when there is progress. It runs only where the network can lose packets (TimerUse). On a lossless network nearly
 // everything is answered, and without a timer nothing is pending in an idle machine; runs in the order of time watch it
 // all the same (ack_timers.hpp). Other runs know exceptions only: a peer that is not ready, has stopped or is connected
 // to another one, PSNs that do not fit, a RESET. Whoever drops such a request, or an answer, says so
@@ -32,9 +32,11 @@
 
 #include "fabric/packet.hpp"
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/delivery/entropies.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
 #include "nic_model/requester/read_tracks.hpp"
+#include "nic_model/requester/round_trips.hpp"
 #include "nic_model/requester/selective_repeat.hpp"
 #include "nic_model/requester/transmit_window.hpp"
 #include "sim/event_queue.hpp"
@@ -51,6 +53,7 @@ struct SendEntry {
   Wqe wqe{};
   Status status = Status::success;
   bool done = false;        // its response has come (or an error was found)
+  bool completed = false;   // although earlier ones are not
   bool read_ready = false;  // no posted write is in front of its payload's read any more: only earlier payloads are
   fabric::Psn psn{};
   std::uint32_t packets = 0;  // PSNs that it takes
@@ -58,7 +61,8 @@ struct SendEntry {
   std::uint32_t payload_read = 0;  // bytes
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
-  std::uint32_t track = kNone;     // of a READ, in Engine::tracks, where packets can be lost
+  std::uint32_t acked = 0;         // packets of a WRITE or SEND that have come, where each is answered
+  std::uint32_t track = kNone;     // of a READ, in Engine::tracks, where packets can be lost; or where each is answered
   // When memory may be read for its payload; once some of that has been read, when what has been is in the NIC. Without
   // a payload to read: when it may be sent.
   sim::SimTime ready{};
@@ -66,6 +70,18 @@ struct SendEntry {
 
   bool operator==(const SendEntry&) const = default;
 };
+
+/// What a requester keeps where packets have entropies, or each is answered.
+struct PacketAnswers {
+  Entropies entropies{};
+  RoundTrips round_trips{};
+  fabric::Psn all_come{};  // before it every packet has come
+
+  bool operator==(const PacketAnswers&) const = default;
+};
+
+/// What a NAK says of the work request that it refuses.
+[[nodiscard]] Status status_of(fabric::NakCode nak);
 
 class Requester {
  public:
@@ -94,8 +110,9 @@ class Requester {
   // --- verbs calls -------------------------------------------------------------------------------------------------
   /// `inline_payload`: what the CPU has copied; kNoBuffer otherwise. Precondition: room().
   void post(const Wqe& wqe, std::uint32_t inline_payload);
-  /// The CQE of this work request has been polled: its place is free, and those of all before it.
-  void reap(std::uint32_t number);
+  /// The CQE of this work request has been polled: its place is free, and unless they complete in any order (`alone`)
+  /// those of all before it.
+  void reap(std::uint32_t number, bool alone);
   /// To RTS: the PSN of the next packet.
   void set_psn(fabric::Psn psn) { next_psn_ = unsent_psn_ = una_ = psn; }
   void set_retries(std::uint8_t retries) { retries_ = retries; }
@@ -156,10 +173,10 @@ class Requester {
   [[nodiscard]] SendEntry& edit(std::uint32_t number) { return queue_[number - first_]; }
 
   // requester.cpp
-  [[nodiscard]] bool fence_holds() const;
+  [[nodiscard]] bool fence_holds(const DeliveryPolicy& policy) const;
   [[nodiscard]] bool too_far_ahead(std::uint32_t packets) const;
   [[nodiscard]] bool waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const;
-  void take_psns(Engine& engine, SendEntry& e);
+  void take_psns(Engine& engine, const DeliveryPolicy& policy, SendEntry& e);
   bool start_next(Engine& engine, QpId id, sim::Duration delay, sim::Duration stall);
   void write_cqe(Engine& engine, QpId id, std::uint32_t number, Status status, sim::Duration delay) const;
   void complete(Engine& engine, QpId id, sim::Duration delay);
@@ -193,6 +210,7 @@ class Requester {
   [[nodiscard]] sim::SimTime may_send_from(const Engine& engine, QpId id) const;
   void announce_oldest(Engine& engine, QpId id) const;
   void schedule_transmit(Engine& engine, QpId id);
+  void choose_path(const DeliveryPolicy& policy, QpId id, fabric::Packet& packet);
   void sent_last_packet(Engine& engine, QpId id, SendEntry& e);
 
   // repeat.cpp
@@ -207,6 +225,14 @@ class Requester {
   [[nodiscard]] fabric::Packet repeated_packet(const Engine& engine, QpId id, std::uint32_t number, fabric::Psn psn,
                                                std::uint32_t count) const;
 
+  // whole.cpp
+  void complete_alone(Engine& engine, QpId id, std::uint32_t number, sim::Duration delay);
+  bool has_come(Engine& engine, QpId id, fabric::Psn psn, sim::Duration delay);
+  void follow_answers(const Engine& engine, QpId id);
+  void receiver_of_message_not_ready(Engine& engine, QpId id, const fabric::Packet& nak);
+  void take_answer(Engine& engine, QpId id, const fabric::Packet& packet);
+  void take_response_to_packet(Engine& engine, const fabric::Packet& packet);
+
   // wqe_fetch.cpp
   void fetch_wqes(Engine& engine, QpId id);
 
@@ -217,7 +243,7 @@ class Requester {
   void skip_acknowledged(const Engine& engine, const Connection& qp, std::uint32_t number, fabric::Psn end);
   void skip_answered();
   [[nodiscard]] std::uint32_t holder_of(fabric::Psn psn) const;
-  [[nodiscard]] bool is_ghost(const fabric::Packet& packet) const;
+  [[nodiscard]] bool is_ghost(const fabric::Packet& packet, bool when_whole) const;
   [[nodiscard]] fabric::Psn acknowledged_by(const Engine& engine, const fabric::Packet& packet) const;
   void refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak);
   bool take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset);
@@ -229,7 +255,9 @@ class Requester {
   void grow_window(const Engine& engine, const Connection& qp, fabric::Psn before);
 
   // retransmit.cpp
-  [[nodiscard]] bool runs_timer(const Engine& engine) const { return engine.lossy() || unanswered_; }
+  [[nodiscard]] bool runs_timer(const DeliveryPolicy& policy) const {
+    return policy.recovery.timer_always_runs() || unanswered_;
+  }
   [[nodiscard]] std::uint32_t under_way() const;
   [[nodiscard]] sim::Duration time_out(const Engine& engine, const Connection& qp) const;
   void more_under_way(const Engine& engine, const Connection& qp, std::uint32_t before);
@@ -238,8 +266,9 @@ class Requester {
   void start_running_timer(Engine& engine, QpId id);
   void watch_time(Engine& engine, QpId id);
   void start_timer(Engine& engine, QpId id) {
-    if (runs_timer(engine)) return start_running_timer(engine, id);
-    if (engine.watches_time() && !timing_) watch_time(engine, id);
+    const DeliveryPolicy& policy = policy_of(engine, id);
+    if (runs_timer(policy)) return start_running_timer(engine, id);
+    if (policy.recovery.watches_time() && !timing_) watch_time(engine, id);
   }
   void port_is_closed(Engine& engine, QpId id);
   [[nodiscard]] bool asks_later(const Engine& engine, QpId id) const;
@@ -249,6 +278,7 @@ class Requester {
   void go_back(Engine& engine, QpId id, std::uint32_t oldest);
   void retry_by_timer(Engine& engine, QpId id);
   void retry(Engine& engine, QpId id, std::uint32_t oldest);
+  [[nodiscard]] bool takes_rnr_retry();
   void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait);
   void fail(Engine& engine, QpId id, std::uint32_t number, Status status);
 
@@ -290,7 +320,8 @@ class Requester {
   sim::SimTime transmit_free_{};
   sim::SimTime deadline_{};  // of the transport timer
   sim::EventHandle timer_{};
-  sim::Lazy<TransmitWindow> window_{};      // where there are windows, or round trips are measured
+  sim::Lazy<TransmitWindow> window_{};  // where there are windows, or round trips are measured
+  sim::Lazy<PacketAnswers> packet_answers_{};
   sim::Lazy<SelectiveRepeat> selective_{};  // where packets can be lost and are repeated one by one
 };
 

@@ -1,6 +1,7 @@
 // Requester: going back, timers, and when it gives up (IBTA volume 1, 9.7.5 and 9.7.6). Interface: requester.hpp.
 #include <algorithm>
 
+#include "nic_model/connection/failure.hpp"
 #include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/ack_timers.hpp"
@@ -43,6 +44,10 @@ void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status statu
   e.status = status;
   e.done = true;
   halted_ = true;
+  if (policy_of(engine, id).order.when_whole) {
+    complete_alone(engine, id, number, {});
+    return announce(engine, SendFailed{id});
+  }
   complete(engine, id, {});
 }
 
@@ -50,7 +55,7 @@ void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status statu
 void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
   if (retries_ == 0) return fail(engine, id, oldest, Status::retry_exc_err);
   --retries_;
-  if (engine.selective()) {
+  if (policy_of(engine, id).recovery.selective) {
     cancel_timer(engine);
     selective_.edit().time_out(recovering_);  // again: what the peer has said does not hold any more
     tell_what_is_lost(engine, id);
@@ -79,13 +84,19 @@ void Requester::retry_by_timer(Engine& engine, QpId id) {
   retry(engine, id, completed_);
 }
 
+/// One retry less, if there is one.
+bool Requester::takes_rnr_retry() {
+  if (rnr_retries_ == 0) return false;
+  if (rnr_retries_ != kForEver) --rnr_retries_;
+  return true;
+}
+
 /// An RNR NAK for work request `which`: goes back to `oldest` once `wait` has passed. Without RNR retries left `which`
 /// fails.
 void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest,
                                    sim::Duration wait) {
   if (rnr_wait_) return;
-  if (rnr_retries_ == 0) return fail(engine, id, which, Status::rnr_retry_exc_err);
-  if (rnr_retries_ != kForEver) --rnr_retries_;
+  if (!takes_rnr_retry()) return fail(engine, id, which, Status::rnr_retry_exc_err);
   cancel_timer(engine);
   rnr_wait_ = true;
   go_back(engine, id, oldest);
@@ -106,6 +117,8 @@ sim::Duration Requester::time_out(const Engine& engine, const Connection& qp) co
   const QpSettings& settings = qp.settings();
   const sim::Duration lossy = engine.kernel.lossy_timeout(qp.node());
   sim::Duration time = settings.timeout;
+  if (const sim::Duration least = policy_of(engine, qp).recovery.rto_least; least.ps > 0)
+    return std::min(time, packet_answers_->round_trips.time_out(least, std::max(settings.retry_count - retries_, 0)));
   if (p.nic_adaptive_timeout.ps > 0) {
     const int doublings = std::max(settings.retry_count - retries_, 0);
     time = std::min(time, p.nic_adaptive_timeout * (std::int64_t{1} << doublings));
@@ -175,7 +188,7 @@ bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
 
 /// In runs in the order of time: what waits for a paused port is not sent, and so not answered.
 void Requester::port_is_closed(Engine& engine, QpId id) {
-  const bool waits = !rnr_wait_ && completed_ != started_ && engine.connections[id].type() == QpType::rc;
+  const bool waits = !rnr_wait_ && completed_ != started_ && policy_of(engine, id).acknowledges();
   if (engine.kernel.times_ports() && waits) start_timer(engine, id);
 }
 
@@ -183,7 +196,9 @@ void Requester::port_is_closed(Engine& engine, QpId id) {
 /// others have asked.
 bool Requester::asks_later(const Engine& engine, QpId id) const {
   if (transmit_next_ != completed_) return false;
-  return !engine.kernel.holds_back() || sent_ahead(engine, engine.connections[id]) == 0;
+  const Connection& qp = engine.connections[id];
+  const bool others_ask = engine.kernel.holds_back() || policy_of(engine, qp).answers_each_packet();
+  return !others_ask || sent_ahead(engine, qp) == 0;
 }
 
 /// There was an answer: the timer starts anew if something else that has been sent is to be answered.
@@ -199,7 +214,8 @@ void Requester::restart_timer(Engine& engine, QpId id) {
 /// Something has been answered.
 void Requester::time_next_answer(Engine& engine, QpId id) {
   if (completed_ == started_) return stop_timer(engine);
-  if (runs_timer(engine) || engine.watches_time()) restart_timer(engine, id);
+  const DeliveryPolicy& policy = policy_of(engine, id);
+  if (runs_timer(policy) || policy.recovery.watches_time()) restart_timer(engine, id);
 }
 
 /// Stops it, or the RNR timer: there is nothing to wait for.
@@ -212,7 +228,7 @@ void Requester::timed_out(Engine& engine, QpId id) {
   timer_pending_ = false;
   if (completed_ == started_) return;
   if (engine.now() < deadline_) {  // there was an answer meanwhile
-    if (runs_timer(engine)) arm_timer(engine, id);
+    if (runs_timer(policy_of(engine, id))) arm_timer(engine, id);
     return;
   }
   timing_ = false;
@@ -232,7 +248,8 @@ void Requester::rnr_timer_expired(Engine& engine, QpId id) {
 
 void Requester::expect_no_answer(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
-  if (engine.lossy() || qp.type() != QpType::rc || completed_ == started_) return;
+  const DeliveryPolicy& policy = policy_of(engine, qp);
+  if (policy.recovery.timer_always_runs() || !policy.acknowledges() || completed_ == started_) return;
   unanswered_ = true;
   if (rnr_wait_ || timer_pending_) return;
   start_running_timer(engine, id);

@@ -11,7 +11,7 @@ bool SelectiveRepeat::knows(Psn psn) const {
   return index >= 0 && static_cast<std::size_t>(index) < psns_.size();
 }
 
-void SelectiveRepeat::sent(Psn psn, std::uint32_t count, Answer answer, sim::SimTime now) {
+void SelectiveRepeat::sent(Psn psn, std::uint32_t count, Answer answer, sim::SimTime now, std::uint16_t entropy) {
   if (psns_.empty()) base_ = there_ = psn;
   if (psn.distance(base_) < 0) return;  // answered meanwhile
   const auto end = static_cast<std::size_t>(psn.distance(base_)) + count;
@@ -19,7 +19,7 @@ void SelectiveRepeat::sent(Psn psn, std::uint32_t count, Answer answer, sim::Sim
   while (psns_.size() < end) psns_.push_back({.where = Where::done, .answer = Answer::in_turn});
   for (std::uint32_t i = 0; i < count; ++i) {
     Tracked& t = at(psn + i);
-    t = {now, 1, Where::on_its_way, answer, t.at != sim::SimTime{}};
+    t = {now, 1, entropy, Where::on_its_way, answer, t.at != sim::SimTime{}};
   }
   at(psn).count = count;
   requests_.push_back({psn, count, now});
@@ -116,6 +116,11 @@ void SelectiveRepeat::reached(Psn psn, Psn missing, const Seen& seen) {
 
 void SelectiveRepeat::trimmed(Psn psn) {
   if (knows(psn) && at(psn).where == Where::on_its_way) lose(psn);
+}
+
+void SelectiveRepeat::lose_all_of(Psn psn, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (knows(psn + i) && at(psn + i).where == Where::on_its_way) lose(psn + i);
 }
 
 void SelectiveRepeat::answered(Psn psn) {

@@ -31,7 +31,7 @@ class SelectiveRepeat {
   enum class Answer : std::uint8_t { ack, in_turn, as_it_comes };
 
   /// A request has been sent, or sent again, that takes [psn, psn + count).
-  void sent(fabric::Psn psn, std::uint32_t count, Answer answer, sim::SimTime at);
+  void sent(fabric::Psn psn, std::uint32_t count, Answer answer, sim::SimTime at, std::uint16_t entropy = 0);
   /// Everything before una is done with.
   void forget_before(fabric::Psn una);
   void clear();
@@ -45,6 +45,8 @@ class SelectiveRepeat {
   void reached(fabric::Psn psn, fabric::Psn missing, const Seen& seen);
   /// Of this packet only the headers have come.
   void trimmed(fabric::Psn psn);
+  /// Of these packets none was taken that is not known to have come.
+  void lose_all_of(fabric::Psn psn, std::uint32_t count);
   /// Data for `psn` has come.
   void answered(fabric::Psn psn);
   /// An answer has come to `psn`: those to requests that were sent earlier are lost if they have not come.
@@ -58,6 +60,8 @@ class SelectiveRepeat {
   /// The next PSN to be sent again, and how many from there on are lost, `most` of them at most, which the request of a
   /// READ may ask for at once. They are lost no more. Precondition: pending().
   [[nodiscard]] fabric::Psn next() const { return repeats_.front(); }
+  /// With which entropy it was sent last.
+  [[nodiscard]] std::uint16_t entropy_of(fabric::Psn psn) const { return at(psn).entropy; }
   std::uint32_t take(std::uint32_t most);
 
   /// What is to be sent again, oldest first.
@@ -74,6 +78,7 @@ class SelectiveRepeat {
   struct Tracked {
     sim::SimTime at{};        // sent last
     std::uint32_t count = 1;  // PSNs of the request that begins here
+    std::uint16_t entropy = 0;
     Where where = Where::on_its_way;
     Answer answer = Answer::ack;
     bool again = false;  // sent more than once

@@ -79,9 +79,9 @@ void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : e.buffer;
   packet.immediate = e.wqe.with_imm && packet.last;
   packet.a = e.wqe.imm;
-  const std::uint32_t asks = engine.kernel.ack_every(qp.node());
+  const std::uint32_t asks = policy_of(engine, qp).answers_each_packet() ? 1 : engine.kernel.ack_every(qp.node());
   const bool every = asks != 0 && (index + 1) % asks == 0;
-  packet.ack_request = qp.type() == QpType::rc && (packet.last || every);
+  packet.ack_request = policy_of(engine, qp).acknowledges() && (packet.last || every);
 }
 
 /// An operand that has been read from memory; a fetch-and-add has no second one.
@@ -98,7 +98,7 @@ void add_request(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.psn = e.psn;
   if (e.wqe.opcode == Opcode::rdma_read) {
     packet.opcode = fabric::Opcode::read_request;
-    if (engine.loose()) return;  // what has come need not be its beginning
+    if (policy_of(engine, qp).order.answers_early) return;  // what has come need not be its beginning
     packet.psn = e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp, e.wqe.length));
     packet.address += e.received;
     packet.total -= e.received;
@@ -120,7 +120,8 @@ bool Requester::may_transmit(const Engine& engine, QpId id) const {
   const Connection& qp = engine.connections[id];
   if (rnr_wait_ || transmit_next_ == started_) return false;
   const SendEntry& e = entry(transmit_next_);
-  if (e.status != Status::success || (engine.kernel.holds_back() && waits_for_answers(engine, id))) return false;
+  const bool may_wait = engine.kernel.holds_back() || policy_of(engine, qp).order.when_whole;
+  if (e.status != Status::success || (may_wait && waits_for_answers(engine, id))) return false;
   if (gathers(e.wqe)) return has_operands(e) || leaves_early(engine.profile(qp.node()), qp, e.wqe);
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
 }
@@ -137,7 +138,7 @@ std::uint32_t Requester::sent_ahead(const Engine& engine, const Connection& qp) 
 
 /// Packets that may be under way.
 std::uint32_t Requester::window(const Engine& engine, const Connection& qp) const {
-  constexpr std::uint32_t kAll = kPsnsMax;
+  const std::uint32_t kAll = policy_of(engine, qp).order.when_whole ? kReorderWindow : kPsnsMax;
   const std::uint64_t mtu = mtu_of(engine, qp);
   const std::uint64_t bytes = engine.profile(qp.node()).nic_tx_window.count;
   const std::uint32_t most =
@@ -147,7 +148,7 @@ std::uint32_t Requester::window(const Engine& engine, const Connection& qp) cons
 
 /// Does the next packet have to wait for answers? One packet, or the request of a READ however long, always may go.
 bool Requester::window_is_full(const Engine& engine, const Connection& qp) const {
-  if (qp.type() != QpType::rc) return false;
+  if (!policy_of(engine, qp).acknowledges()) return false;
   const std::uint32_t ahead = sent_ahead(engine, qp);
   const SendEntry& e = entry(transmit_next_);
   const std::uint32_t psns = sends_payload(e.wqe.opcode) ? 1 : e.packets;
@@ -157,9 +158,9 @@ bool Requester::window_is_full(const Engine& engine, const Connection& qp) const
 /// Is a window full: of packets, or that of congestion control?
 bool Requester::waits_for_answers(const Engine& engine, QpId id) const {
   const Connection& qp = engine.connections[id];
-  if (engine.kernel.windows() && window_is_full(engine, qp)) return true;
+  if ((engine.kernel.windows() || policy_of(engine, qp).order.when_whole) && window_is_full(engine, qp)) return true;
   const SendEntry& e = entry(transmit_next_);
-  if (!engine.kernel.controls() || !sends_payload(e.wqe.opcode) || qp.type() != QpType::rc) return false;
+  if (!engine.kernel.controls() || !sends_payload(e.wqe.opcode) || !policy_of(engine, qp).acknowledges()) return false;
   return !window_allows(engine, id, next_packet(engine, qp, e) + overhead(engine, qp));
 }
 
@@ -235,7 +236,7 @@ std::uint32_t Requester::following_payload(const Engine& engine, const Connectio
 
 void Requester::sent_last_packet(Engine& engine, QpId id, SendEntry& e) {
   ++transmit_next_;
-  if (engine.connections[id].type() != QpType::rc) {  // nobody answers: sent is done
+  if (!policy_of(engine, id).acknowledges()) {  // nobody answers: sent is done
     e.done = true;
     complete(engine, id, {});
   }
@@ -264,6 +265,12 @@ fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::ui
   return packet;
 }
 
+/// Switches hash it.
+void Requester::choose_path(const DeliveryPolicy& policy, QpId id, fabric::Packet& packet) {
+  if (!policy.paths.sprays()) return;
+  packet.entropy = static_cast<std::uint16_t>(packet_answers_.edit().entropies.next(policy.paths, id));
+}
+
 void Requester::repeat(Engine& engine, QpId id) {
   SelectiveRepeat& selective = selective_.edit();
   const Psn psn = selective.next();
@@ -276,7 +283,11 @@ void Requester::repeat(Engine& engine, QpId id) {
     if (!transmit_event_ && recovering_) start_timer(engine, id);
     return;
   }
-  const fabric::Packet packet = repeated_packet(engine, id, number, psn, count);
+  fabric::Packet packet = repeated_packet(engine, id, number, psn, count);
+  const DeliveryPolicy& policy = policy_of(engine, id);
+  if (policy.paths.sprays()) packet_answers_.edit().entropies.answered(policy.paths, selective.entropy_of(psn), false);
+  choose_path(policy, id, packet);
+  if (policy.recovery.rto_least.ps > 0) packet_answers_.edit().round_trips.forget();
   note_sent(engine, packet, count);
   engine.count(&Counters::retransmissions);
   transmit_free_ = send_packet(engine, packet, static_cast<std::uint32_t>(mtu_of(engine, engine.connections[id])));
@@ -286,6 +297,7 @@ void Requester::repeat(Engine& engine, QpId id) {
 
 void Requester::transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
+  const DeliveryPolicy& policy = policy_of(engine, qp);
   if (wait_for_port(engine, id, false)) return port_is_closed(engine, id);
   transmit_event_ = false;
   if (engine.kernel.controls() && engine.now() < may_send_from(engine, id)) return schedule_transmit(engine, id);
@@ -293,7 +305,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   settle_payload(engine, id);
   if (!may_transmit(engine, id)) {
     // Behind a time-out, what was to be sent again has come meanwhile: answers to it may still be missing.
-    if (engine.selective() && recovering_ && completed_ != started_) start_timer(engine, id);
+    if (policy.recovery.selective && recovering_ && completed_ != started_) start_timer(engine, id);
     return;
   }
   SendEntry& e = edit(transmit_next_);
@@ -309,16 +321,19 @@ void Requester::transmit(Engine& engine, QpId id) {
   } else {
     add_request(engine, qp, e, packet);
   }
+  choose_path(policy, id, packet);
   const std::uint32_t psns = has_payload ? 1 : e.packets;
-  if (engine.kernel.windows() && qp.type() == QpType::rc) ask_within_window(engine, qp, packet);
+  if (engine.kernel.windows() && policy.acknowledges()) ask_within_window(engine, qp, packet);
   const std::uint32_t before = under_way();
   if (packet.psn == unsent_psn_) unsent_psn_ = packet.psn + psns;
-  if (engine.selective() && qp.type() == QpType::rc) note_sent(engine, packet, psns);
+  if (policy.recovery.selective) note_sent(engine, packet, psns);
   more_under_way(engine, qp, before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
   if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it was for the port: the oldest is being sent
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) {
     if (engine.kernel.windows()) window_.edit().sent(packet.psn, engine.now());
+    if (policy.recovery.rto_least.ps > 0 && has_payload && !recovering_)
+      packet_answers_.edit().round_trips.sent(packet.psn, engine.now());
     start_timer(engine, id);
   }
   if (packet.last) sent_last_packet(engine, id, e);

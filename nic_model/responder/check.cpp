@@ -22,6 +22,7 @@ void Responder::check_disorder(const Check& check) const {
   check.holds(blocked_ || d.waiting.empty(), "a request waits for an atomic only");
   check.holds(blocked_ || d.reorder.empty() || !d.reorder.front().present, "what is next is executed");
   check.holds(d.reorder.size() <= static_cast<std::size_t>(kReorderWindow), "the reorder buffer is bounded");
+  check.holds(d.came.empty() || !d.came.front(), "what is expected has not come");
   check.holds(d.in_line.size() <= d.strays.in_use(), "what is in line is on its way");
   for (std::size_t i = 0; i < d.read_stream.size(); ++i) {
     check.holds(holds(d.read_stream[i]), "a READ that has not taken effect is not answered");
@@ -57,6 +58,12 @@ void add_disorder(Hasher& h, const Payloads& payloads, const Disorder& d) {
   for (std::size_t i = 0; i < d.waiting.size(); ++i) {
     h.add(static_cast<std::uint64_t>(d.waiting[i].fate));
     add_packet(h, payloads, d.waiting[i].packet);
+  }
+  for (std::size_t i = 0; i < d.came.size(); ++i) h.add(d.came[i] ? 1U : 0U);
+  for (const fabric::Psn psn : d.come_once) h.add(psn.value());
+  for (const WholeMessage& message : d.messages) {
+    h.add_all(message.first.value(), message.come, message.immediate, message.imm);
+    add_receive(h, message.receive);
   }
   for (std::size_t i = 1; i < d.in_line.size(); ++i) add_packet(h, payloads, d.strays[d.in_line[i]]);
   for (std::size_t i = 0; i < d.read_stream.size(); ++i) h.add(d.read_stream[i]);

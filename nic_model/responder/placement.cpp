@@ -43,7 +43,7 @@ fabric::Psn Responder::first_missing(const Engine& engine, const Connection& qp)
 void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet) {
   const fabric::Psn missing = first_missing(engine, engine.connections[id]);
   if (packet.psn.distance(missing) < 0) return;
-  const sim::Duration tolerance = engine.kernel.reorder_tolerance();
+  const sim::Duration tolerance = policy_of(engine, id).recovery.tolerance;
   if (tolerance.ps > 0 && !engine.kernel.controls()) {
     Disorder& disorder = disorder_.edit();
     const bool is_new = disorder.since == sim::SimTime{} || disorder.gap != missing;
@@ -69,7 +69,7 @@ void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet
 void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet, fabric::Psn done_before) {
   if (done_psn_ == done_before || !engine.connections[id].takes_requests()) return;
   // It was only late: nobody has been told of a gap, and messages ask for answers of their own.
-  const sim::Duration tolerance = engine.kernel.reorder_tolerance();
+  const sim::Duration tolerance = policy_of(engine, id).recovery.tolerance;
   const bool told = disorder_->gap == packet.psn && engine.now() >= disorder_->since + tolerance;
   if (tolerance.ps > 0 && !told) return;
   const fabric::Psn last = done_psn_ + fabric::Psn::kMask;
@@ -87,11 +87,15 @@ void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet
 void Responder::take_trimmed(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];
-  if (qp.type() != QpType::rc || !qp.takes_requests() || packet.source_qp != qp.peer()) return;
+  const DeliveryRecovery& recovery = policy_of(engine, qp).recovery;
+  if (!policy_of(engine, qp).acknowledges() || !qp.takes_requests() || packet.source_qp != qp.peer()) return;
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
+  if (policy_of(engine, qp).order.when_whole) {
+    return answer_packet(engine, id, packet, has_come(ahead) ? fabric::NakCode::none : fabric::NakCode::packet_trimmed);
+  }
   if (ahead < 0) return execute_again(engine, id, packet);
-  if (!engine.selective()) {
-    if (ahead > 0 || nak_sent_ || !engine.kernel.naks_gaps()) return;
+  if (!recovery.selective) {
+    if (ahead > 0 || nak_sent_ || !recovery.naks_gaps) return;
     nak_sent_ = true;
     return refuse(engine, id, packet, fabric::NakCode::psn_sequence_error);
   }
@@ -109,6 +113,7 @@ void Responder::take_trimmed(Engine& engine, const fabric::Packet& packet) {
 /// executed.
 void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
+  const DeliveryPolicy& policy = policy_of(engine, qp);
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
   if (ahead < 0) return execute(engine, id, {packet, Fate::duplicate});
   if (ahead >= kReorderWindow) {
@@ -124,23 +129,22 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   slot.packet = packet;
   // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
   // Any other is there because the peer's PSNs do not fit: nobody will fill it.
-  if (!all.front().present && !nak_sent_ && !engine.kernel.any_packet_next()) no_answer(engine, packet);
+  if (!all.front().present && !nak_sent_ && !policy.order.any_packet_next) no_answer(engine, packet);
   const bool fills_gap = index == 0 && all.size() > 1;
   execute_early(engine, id, qp, slot);
-  if (engine.selective() && index > 0) report_gap(engine, id, packet);
+  if (policy.recovery.selective && index > 0) report_gap(engine, id, packet);
   const fabric::Psn done_before = done_psn_;
   execute_in_turn(engine, id);
-  if (engine.selective() && fills_gap) gap_filled(engine, id, packet, done_before);
+  if (policy.recovery.selective && fills_gap) gap_filled(engine, id, packet, done_before);
 }
 
 /// What has just come, and may be executed before its turn.
 void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, ReorderSlot& slot) {
-  const Placement placement = engine.profile(qp.node()).nic_placement;
+  const DeliveryOrder& order = policy_of(engine, qp).order;
   const fabric::Packet packet = slot.packet;
-  const bool read = packet.opcode == fabric::Opcode::read_request && reads_as_they_come(placement);
-  const bool write = packet.opcode == fabric::Opcode::write && placement != Placement::reads_overtake;
-  const bool atomic = is_atomic(packet.opcode) && writes_overtake(placement) &&
-                      engine.profile(qp.node()).nic_atomic_placement == AtomicPlacement::as_they_come && !blocked_;
+  const bool read = packet.opcode == fabric::Opcode::read_request && order.reads_early;
+  const bool write = packet.opcode == fabric::Opcode::write && order.writes_early;
+  const bool atomic = is_atomic(packet.opcode) && order.atomics_early && !blocked_;
   if ((!read && !write && !atomic) || !fits(engine, qp, packet)) return;
   if (access_refused(engine, qp, packet) != fabric::NakCode::none) return;
   if (!slot.executed && read) take_read(engine, id, packet);
@@ -154,10 +158,11 @@ void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, Reo
 /// What is in the reorder buffer comes again: a READ that has been answered has lost its answer, or part of it.
 void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   const bool answered = packet.opcode == fabric::Opcode::read_request || is_atomic(packet.opcode);
-  if (engine.selective() && executed && answered) {
+  const bool selective = policy_of(engine, id).recovery.selective;
+  if (selective && executed && answered) {
     return execute(engine, id, {packet, Fate::duplicate});
   }
-  if (engine.selective()) report_gap(engine, id, packet);  // it may not have heard
+  if (selective) report_gap(engine, id, packet);  // it may not have heard
   engine.release(packet.buffer);
 }
 
@@ -195,7 +200,11 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
-  if (overtakes(engine.profile(qp.node()).nic_placement)) return take_out_of_order(engine, id, packet);
+  if (policy_of(engine, qp).order.when_whole) {
+    if (comes_again(engine, id, packet)) return let_loose(engine, id, packet, false);
+    return take_whole(engine, id, packet);
+  }
+  if (policy_of(engine, qp).order.overtakes()) return take_out_of_order(engine, id, packet);
   disorder_.edit().waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }
@@ -206,6 +215,9 @@ void Responder::reset_disorder(Engine& engine) {
   Disorder& held = disorder_.edit();
   for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
   for (; !held.reorder.empty(); held.reorder.pop_front()) engine.release(held.reorder.front().packet.buffer);
+  held.came.clear();
+  held.messages.clear();
+  held.come_once.clear();
   held.replays.clear();
   held.read_stream.clear();
   held.since = {};

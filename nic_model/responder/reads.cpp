@@ -88,7 +88,7 @@ void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet,
     push_response(engine, id, r);
     return;
   }
-  if (engine.profile(packet.destination).nic_placement == Placement::serial) blocked_ = true;
+  if (policy_of(engine, id).order.one_at_a_time) blocked_ = true;
   r.buffer = engine.payloads.acquire(r.length);
   if (engine.kernel.any_word_order() && r.length > 8 && r.length <= kPartsBytesMax) {
     engine.payloads.fill_in_any_order(r.buffer);
@@ -102,7 +102,8 @@ void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet,
 void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from,
                              std::uint32_t bytes) const {
   const Connection& qp = engine.connections[id];
-  if ((engine.repeats_requests() || engine.loose()) && engine.witness()) {
+  const DeliveryPolicy& policy = policy_of(engine, qp);
+  if ((policy.recovery.repeats_requests() || policy.order.answers_early) && engine.witness()) {
     sample_tracked(engine, qp, r, r.address + from, {engine.payloads.edit(r.buffer) + from, bytes});
   } else {
     sample(engine, qp.node(), r.address + from, BufferPart{r.buffer, from, bytes},
@@ -268,7 +269,7 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number, std::
     schedule_step(engine, id, number, link_free);
   } else {
     remote_read_done(engine, id, number, link_free);
-    if (engine.profile(qp.node()).nic_placement == Placement::serial) {
+    if (policy_of(engine, qp).order.one_at_a_time) {
       blocked_ = false;  // one request at a time: those behind it have waited for its data
       execute_waiting(engine, id);
     }
@@ -322,7 +323,7 @@ void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t numbe
 
 /// What an atomic found is kept where its answer may be lost: the request comes again.
 void Responder::keep_result(const Engine& engine, const Connection& qp, const Response& r) {
-  if (!engine.repeats_requests()) return;
+  if (!policy_of(engine, qp).recovery.repeats_requests()) return;
   sim::Ring<Replay>& replays = disorder_.edit().replays;
   if (replays.size() == qp.settings().max_dest_rd_atomic) replays.pop_front();
   replays.push_back({r.psn, r.value});

@@ -77,6 +77,10 @@ void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status statu
 void Responder::flush_receives(Engine& engine, QpId id) {
   const Cqe flushed{.opcode = Opcode::recv};
   if (receiving_) complete_receive(engine, id, flushed, Status::wr_flush_err);
+  for (; !disorder_->messages.empty(); disorder_.edit().messages.pop_back()) {
+    receive_.edit() = disorder_->messages.back().receive;
+    complete_receive(engine, id, flushed, Status::wr_flush_err);
+  }
   if (queue_ == kNone || engine.receive_queues[queue_].owner() != id) return;
   while (engine.receive_queues[queue_].ready()) {
     take_receive(engine);

@@ -35,7 +35,7 @@ std::uint32_t psns_of(const Engine& engine, const Connection& qp, const fabric::
 
 /// A request that nobody will answer has come.
 void Responder::no_answer(Engine& engine, const fabric::Packet& packet) const {
-  if (engine.lossy() || !packet.last) return;
+  if (policy_of(engine, packet.destination_qp).recovery.timer_always_runs() || !packet.last) return;
   Requester& source = engine.requesters[packet.source_qp];
   // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
   const std::uint32_t refused = disorder_->refused;
@@ -211,7 +211,7 @@ Fate Responder::classify(const Engine& engine, const Connection& qp, const fabri
     nak_sent_ = false;
     return Fate::fresh;
   }
-  if (nak_sent_ || !engine.kernel.naks_gaps()) return Fate::dropped;
+  if (nak_sent_ || !policy_of(engine, qp).recovery.naks_gaps) return Fate::dropped;
   nak_sent_ = true;
   return Fate::gap;
 }
@@ -239,14 +239,17 @@ void Responder::take_in_order(Engine& engine, QpId id, const fabric::Packet& pac
 void Responder::request_arrived(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];
-  if (qp.type() != QpType::rc || packet.opcode == Op::datagram) return take_unreliable(engine, packet);
+  const DeliveryPolicy& policy = policy_of(engine, qp);
+  if (!policy.acknowledges() || packet.opcode == Op::datagram) return take_unreliable(engine, packet);
   if (!qp.takes_requests() || packet.source_qp != qp.peer()) {
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
-  if (const Placement placement = engine.profile(qp.node()).nic_placement; overtakes(placement)) {
-    if (!engine.kernel.any_packet_next()) return take_out_of_order(engine, id, packet);
-    return let_loose(engine, id, packet, placement == Placement::reads_overtake && packet.opcode != Op::read_request);
+  if (policy.order.overtakes()) {
+    if (!policy.order.any_packet_next) {
+      return policy.order.when_whole ? take_whole(engine, id, packet) : take_out_of_order(engine, id, packet);
+    }
+    return let_loose(engine, id, packet, !policy.order.writes_early && packet.opcode != Op::read_request);
   }
   const Fate fate = classify(engine, qp, packet);
   if (engine.fault(Fault::responder_reorders)) return let_loose(engine, id, packet, false);

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fabric/packet.hpp"
 #include "nic_model/connection/connection.hpp"
@@ -34,7 +35,9 @@ namespace loco::nic {
 struct Response {
   fabric::Opcode opcode = fabric::Opcode::ack;
   fabric::NakCode nak = fabric::NakCode::none;
-  bool ready = false;  // has data to send (an ACK has none to wait for)
+  bool ready = false;         // has data to send (an ACK has none to wait for)
+  bool marked = false;        // where each packet is answered: the one that this answers was
+  std::uint16_t entropy = 0;  // its entropy
   fabric::Psn psn{};
   std::uint32_t wqe = 0;  // number of the request in the requester's send queue
   std::uint32_t buffer = fabric::kNoBuffer;
@@ -88,10 +91,6 @@ struct ReorderSlot {
   bool operator==(const ReorderSlot&) const = default;
 };
 
-/// Out of order, what comes for so many PSNs from the expected one on is kept; what comes for later ones is dropped,
-/// and the requester has it sent again.
-inline constexpr std::int32_t kReorderWindow = 1 << 14;
-
 /// The result of an atomic, for a request that comes again (IBTA volume 1, 9.4.5).
 struct Replay {
   fabric::Psn psn{};
@@ -100,11 +99,26 @@ struct Replay {
   bool operator==(const Replay&) const = default;
 };
 
+/// A SEND, or a WRITE with immediate data, of which not all packets have come.
+struct WholeMessage {
+  fabric::Psn first{};
+  std::uint32_t packets = 0;
+  std::uint32_t come = 0;
+  bool immediate = false;
+  std::uint32_t imm = 0;
+  RecvWqe receive{};
+
+  bool operator==(const WholeMessage&) const = default;
+};
+
 /// What a responder needs when packets are lost, wait or overtake each other, and for atomics that may come again.
 struct Disorder {
   sim::Ring<Arrival> waiting{};
   sim::Ring<Replay> replays{};  // oldest first, at most max_dest_rd_atomic; only where packets can be lost
   sim::Ring<ReorderSlot> reorder{};
+  sim::Ring<bool> came{};  // where requests are executed when they are whole: which PSNs, from the expected one on
+  std::vector<WholeMessage> messages{};
+  std::vector<fabric::Psn> come_once{};  // packets of WRITEs that may have their effect again, and will (whole.cpp)
   sim::Pool<fabric::Packet> strays{};
   sim::Ring<std::uint32_t> in_line{};       // of strays, those that keep their order: only the first has an event
   sim::Ring<std::uint64_t> read_stream{};   // numbers of READs that have not taken effect, when these are ordered
@@ -222,6 +236,19 @@ class Responder {
   void let_loose(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line);
   void reset_disorder(Engine& engine);
 
+  // whole.cpp
+  void answer_packet(Engine& engine, QpId id, const fabric::Packet& packet, fabric::NakCode nak,
+                     std::uint64_t value = 0);
+  [[nodiscard]] bool has_come(std::int32_t ahead) const;
+  void note_come(std::int32_t ahead, std::uint32_t psns);
+  std::vector<WholeMessage>::iterator message_with(fabric::Psn first);
+  fabric::NakCode begin_message(Engine& engine, QpId id, const fabric::Packet& packet);
+  void add_to_message(Engine& engine, QpId id, const fabric::Packet& packet);
+  fabric::NakCode take_whole_first(Engine& engine, QpId id, const fabric::Packet& packet);
+  bool comes_again(Engine& engine, QpId id, const fabric::Packet& packet);
+  void take_whole_again(Engine& engine, QpId id, const fabric::Packet& packet);
+  void take_whole(Engine& engine, QpId id, const fabric::Packet& packet);
+
   // placing.cpp
   void place(Engine& engine, QpId id, const fabric::Packet& packet, Address address, std::uint32_t key) const;
   void place_write(Engine& engine, QpId id, const fabric::Packet& packet) const;
@@ -249,6 +276,7 @@ class Responder {
 
   // responses.cpp
   std::uint64_t push_response(Engine& engine, QpId id, const Response& response);
+  void answer_now(Engine& engine, QpId id, const Response& response) const;
   void schedule_respond(Engine& engine, QpId id);
   void announce_response(Engine& engine, QpId id) const;
   [[nodiscard]] bool may_respond(const Engine& engine, const Connection& qp) const;

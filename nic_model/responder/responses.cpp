@@ -30,6 +30,8 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.psn = r.psn;
   packet.wqe = r.wqe;
   packet.a = r.value;
+  packet.marked = r.marked;
+  packet.entropy = r.entropy;
   if (r.opcode == Op::nak) packet.b = r.swap;
   if (r.opcode != Op::read_response) return packet;
   const auto index = static_cast<std::uint32_t>(r.sent / mtu_of(engine, qp, r.length));
@@ -41,6 +43,8 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.last = r.sent + packet.length == r.length;
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
   packet.psn = r.psn + index;
+  const DeliveryPaths& paths = policy_of(engine, qp).paths;  // data has no answers to learn from
+  if (paths.sprays()) packet.entropy = static_cast<std::uint16_t>(packet.psn.value() % paths.entropies);
   packet.b = r.execution;
   return packet;
 }
@@ -83,6 +87,11 @@ void Responder::schedule_respond(Engine& engine, QpId id) {
   }
   respond_event_ = true;
   engine.schedule(kEventRespond, id, 0, std::max(there, transmit_free_));
+}
+
+/// Sends an answer past those that wait for data.
+void Responder::answer_now(Engine& engine, QpId id, const Response& response) const {
+  send_packet(engine, response_packet(engine, id, response));
 }
 
 /// Queues an answer and returns its number.

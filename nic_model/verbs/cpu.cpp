@@ -83,10 +83,11 @@ std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId pe
   return buffer;
 }
 
-/// A CQE frees the places of its work request and of all before it in the send queue, if that was not RESET since.
+/// A CQE frees the places of its work request and of all before it in the send queue, or where requests complete in any
+/// order its own, if that was not RESET since.
 void free_places(Engine& engine, const Cqe& cqe) {
   if (is_receive(cqe.opcode)) return;
-  engine.requesters[cqe.qp].reap(cqe.wqe);
+  engine.requesters[cqe.qp].reap(cqe.wqe, policy_of(engine, cqe.qp).order.when_whole);
 }
 }  // namespace
 
@@ -158,7 +159,7 @@ namespace {
 /// Would the verbs library refuse it?
 bool is_bad_request(const Engine& engine, const Connection& qp, const Wqe& wqe) {
   const HardwareProfile& p = engine.profile(qp.node());
-  if (!has_operation(qp.type(), wqe.opcode)) return true;
+  if (!has_operation(policy_of(engine, qp).operations, wqe.opcode, wqe.with_imm)) return true;
   if (is_atomic(wqe.opcode) && p.nic_atomic_cap == AtomicCap::none) return true;
   if (reads_or_atomic(wqe.opcode) && wqe.with_imm) return true;
   if (qp.type() == QpType::ud && wqe.remote_qp >= engine.connections.size()) return true;

@@ -15,9 +15,10 @@ void to_error(Engine& engine, QpId qp);
 /// A work request has failed: ERROR, or SQE if the transport is unreliable.
 void send_failed(Engine& engine, QpId qp);
 
-[[nodiscard]] constexpr bool has_operation(QpType type, Opcode op) {
-  if (type == QpType::ud) return op == Opcode::send;
-  return op == Opcode::send || op == Opcode::rdma_write || (type == QpType::rc && reads_or_atomic(op));
+[[nodiscard]] constexpr bool has_operation(const DeliveryOperations& has, Opcode op, bool with_imm) {
+  if (op == Opcode::send) return has.sends;
+  if (op == Opcode::rdma_write) return has.writes && (has.immediate || !with_imm);
+  return op == Opcode::rdma_read ? has.reads : has.atomics;
 }
 
 }  // namespace loco::nic

@@ -112,9 +112,12 @@ TEST_CASE("Trimming: of N first windows what the port has no room for, each repe
   // The port drains one window meanwhile: (7 * 262,926 - 178,450) / 4,150 = 400 are cut. Cables are so long that
   // windows have left before the first answer comes.
   constexpr std::uint64_t kRoom = 178'450;
+  const auto transport = GENERATE(nic::TransportOptions{}, nic::TransportOptions{.kind = nic::TransportKind::srd},
+                                  nic::TransportOptions{.kind = nic::TransportKind::uet});
   Trimmed trimmed;
   CrowdOptions o{.senders = 8, .delay = 5_us, .at_once = true, .requests = 1, .length = 63 * 4'096, .tap = &trimmed};
   o.overhead = 54;
+  o.transport = transport;
   o.network.congestion.algorithm = CongestionAlgorithm::nscc;
   o.network.congestion.base_rtt = sim::Duration{14'022'720};
   o.network.ecn = o.network.trim = true;

@@ -25,6 +25,7 @@ struct CrowdOptions {
   std::uint64_t overhead = 0;  ///< of a packet; 0: as the profile has it
   fabric::LinkTap* tap = nullptr;
   fabric::Options network{};
+  nic::TransportOptions transport{};
 };
 
 /// Hosts around a switch that all write to host 0 for ever. PCIe and NICs limit nothing.
@@ -97,6 +98,7 @@ class Crowd {
     p.pcie_generation = 0;
     p.pcie_rate = sim::BitsPerSecond{1'000'000'000'000};
     p.nic_placement = options.tap != nullptr ? nic::Placement::out_of_order : nic::Placement::in_order;
+    p.transport = options.transport;
     p.nic_slow_restart = nic::SlowRestart::off;
     p.nic_lossy_timeout = sim::Duration{0};
     if (options.overhead != 0) p.link_overhead = sim::Bytes{options.overhead};

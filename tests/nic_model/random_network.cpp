@@ -11,6 +11,7 @@
 
 #include "fabric/packet_network.hpp"
 #include "fabric/report.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "rig.hpp"
 
 namespace loco::test {
@@ -93,6 +94,19 @@ void draw_congestion_control(Random& random, nic::SystemConfig& c) {
   c.profile.nic_ack_coalescing = static_cast<std::uint32_t>(below(random, 2));
 }
 
+/// Of a stream of its own: reliable connections as they are, or another transport.
+void draw_transport(Random& random, nic::SystemConfig& c) {
+  if (one_in(random, 2)) return;
+  nic::TransportOptions& t = c.profile.transport;
+  t.kind = one_in(random, 4) ? nic::TransportKind::srd : nic::TransportKind::uet;
+  if (t.kind == nic::TransportKind::uet)
+    t.mode = pick(random, {nic::UetMode::rod, nic::UetMode::rud, nic::UetMode::rud, nic::UetMode::rudi});
+  t.entropies = pick<std::uint32_t>(random, {2, 8, 64});
+  if (t.mode != nic::UetMode::rod) t.choice = static_cast<nic::EntropyChoice>(below(random, 5));
+  t.rto_least = pick(random, {20_us, 100_us});
+  if (one_in(random, 4)) c.network.options.order = fabric::PacketOrder::any;
+}
+
 void draw_failures(Random& random, fabric::Config& network) {
   const auto cables = fabric::topology::build(network.shape).cables();
   for (std::uint64_t n = one_in(random, 2) ? 1 + below(random, 3) : 0; n > 0; --n) {
@@ -135,10 +149,12 @@ struct Stream {
   std::uint64_t adds_at = 0;  ///< its word for fetch-adds in the target's memory
   std::vector<Posted> requests;
   std::size_t posted = 0;
+  std::vector<std::uint64_t> receives;  ///< where its SENDs go, in the target's memory
 };
 
 constexpr std::uint64_t kRegion = 1 << 20;
 constexpr std::uint32_t kRequests = 12;
+constexpr std::uint32_t kSendMost = 2'048;  ///< of a SEND, and of each receive
 
 /// Hosts, their memory, and what they will send.
 class Traffic {
@@ -187,7 +203,13 @@ class Traffic {
     s.adds_at = 8 * std::uint64_t{index};
     system_.set_word(s.to, regions_[s.to].base + s.adds_at, 0);
     s.qp = system_.create_qp(s.from, cqs_[s.from], 64);
-    system_.connect(s.qp, system_.create_qp(s.to, cqs_[s.to], 64));
+    const nic::DeliveryOperations has = nic::reliable_policy(system_.config().profile).operations;
+    const nic::QpId target = has.atomics ? system_.create_qp(s.to, cqs_[s.to], 64)
+                                         : system_.create_qp(s.to, {.send_cq = cqs_[s.to],
+                                                                    .recv_cq = system_.create_cq(s.to, 64),
+                                                                    .send_entries = 64,
+                                                                    .recv_entries = kRequests});
+    system_.connect(s.qp, target);
     for (std::uint32_t i = 0; i < kRequests; ++i) {
       const nic::MemoryRegion& local = regions_[s.from];
       const nic::MemoryRegion& remote = regions_[s.to];
@@ -199,7 +221,15 @@ class Traffic {
       wqe.wr_id = (std::uint64_t{index} << 32U) + i;
       wqe.opcode = pick(
           random_, {nic::Opcode::rdma_write, nic::Opcode::rdma_write, nic::Opcode::rdma_read, nic::Opcode::fetch_add});
-      if (wqe.opcode == nic::Opcode::fetch_add) {
+      if (wqe.opcode == nic::Opcode::fetch_add && !has.atomics)
+        wqe.opcode = has.sends ? nic::Opcode::send : nic::Opcode::rdma_write;
+      if (wqe.opcode == nic::Opcode::send) {
+        if (used_[s.to] > kRegion / 2 - kSendMost) continue;
+        wqe.length = std::min(wqe.length, kSendMost);
+        wqe.local += kRegion / 2 + below(random_, kRegion / 2 - wqe.length);
+        s.receives.push_back(remote.base + take(s.to, kSendMost));
+        system_.post_recv(target, {.address = s.receives.back(), .length = kSendMost, .lkey = remote.lkey});
+      } else if (wqe.opcode == nic::Opcode::fetch_add) {
         wqe.length = 8;
         wqe.local += take(s.from, 8);
         wqe.remote += s.adds_at;
@@ -252,6 +282,7 @@ class Traffic {
   /// Is what was acknowledged where it belongs?
   void check(const Stream& s, const Posted& p) {
     if (p.wqe.opcode == nic::Opcode::fetch_add) return;
+    if (p.wqe.opcode == nic::Opcode::send) return check_send(s, p);
     const bool write = p.wqe.opcode == nic::Opcode::rdma_write;
     const auto there = bytes(write ? s.to : s.from, write ? p.wqe.remote : p.wqe.local, p.wqe.length);
     const nic::NodeId source = write ? s.from : s.to;
@@ -259,6 +290,17 @@ class Traffic {
     if (!std::equal(there.begin(), there.end(), content_[source].begin() + static_cast<std::ptrdiff_t>(from))) {
       wrong_ = fmt::format("{} bytes that were acknowledged are not in place", p.wqe.length);
     }
+  }
+
+  /// In one of the receives, whichever.
+  void check_send(const Stream& s, const Posted& p) {
+    const std::uint64_t from = p.wqe.local - regions_[s.from].base;
+    const auto sent = content_[s.from].begin() + static_cast<std::ptrdiff_t>(from);
+    const bool there = std::ranges::any_of(s.receives, [&](std::uint64_t at) {
+      const auto found = bytes(s.to, at, p.wqe.length);
+      return std::equal(found.begin(), found.end(), sent);
+    });
+    if (!there) wrong_ = fmt::format("a SEND of {} bytes that was acknowledged is in no receive", p.wqe.length);
   }
 
   Outcome judge() {
@@ -327,6 +369,7 @@ class Traffic {
 nic::SystemConfig random_network(std::uint64_t seed) {
   Random random(seed);
   Random controls(~seed);
+  Random transports(seed * 2 + 1);
   for (int draft = 0; draft < 100; ++draft) {
     nic::SystemConfig c;
     c.profile = random_profile(random);
@@ -338,6 +381,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
     draw_options(random, c.network.options);
     draw_failures(random, c.network);
     draw_congestion_control(controls, c);
+    draw_transport(transports, c);
     try {
       const nic::System probe(c);
       return c;

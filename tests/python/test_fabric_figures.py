@@ -289,6 +289,70 @@ def c10_out_of_step() -> float:
     return ring_of_64("2MiB")
 
 
+# ---- transports --------------------------------------------------------------------------------------------------------
+
+# Of one BDP of 150 kB a port, marks from a fifth of it to four fifths: the program's defaults.
+TRIMMING = {"routing": "ecmp", "flow_control": "drop_tail", "trim": {"enabled": True},
+            "buffer": {"size": "150MB", "alpha": 1}, "congestion": {"algorithm": "nscc", "base_rtt": "12us"},
+            "ecn": {"enabled": True, "kmin": "30kB", "kmax": "120kB", "pmax": 1000}}
+
+
+# Packets of 4,150 B on the wire, as there.
+WIRE_4150 = {**WIRE, "link": {**WIRE["link"], "overhead": "38B"}}
+
+
+def uet(workload: dict[str, Any], k: int, seed: int = 1, **paths: Any) -> ls.Result:
+    return run(WIRE_4150, fat_tree(k), {"kind": "flows", **workload}, transport={"kind": "uet", "paths": paths}, fabric=TRIMMING, seed=seed)
+
+
+@row("N2", "uet, NSCC and trimming, incast of 32 x 1 MB, fat tree k = 8: last completion", 2629.0, "us", 0.02, "UEC's htsim", long=True)
+def n2() -> float:
+    return last(uet({"pattern": "incast", "senders": 32, "size": "1MB"}, 8))
+
+
+_SPRAYED: dict[str, list[ls.Result]] = {}
+
+
+def sprayed(choice: str) -> list[ls.Result]:
+    """Of three seeds, as the figures that are compared."""
+    if choice not in _SPRAYED:
+        _SPRAYED[choice] = [uet({"pattern": "permutation", "size": "2MB"}, 8, seed, choice=choice) for seed in (1, 2, 3)]
+    return _SPRAYED[choice]
+
+
+@row("N3", "uet, NSCC and trimming, permutation of 128 x 2 MB, entropies learned: mean completion", 192.0, "us", 0.04, "UEC's htsim", long=True)
+def n3() -> float:
+    return sum(map(mean, sprayed("learned"))) / 3
+
+
+@row("N3", "the same: last completion", 203.0, "us", 0.05, "UEC's htsim", long=True)
+def n3_last() -> float:
+    return sum(map(last, sprayed("learned"))) / 3
+
+
+@row("N3", "the same, entropies in turn: mean completion", 200.1, "us", 0.04, "UEC's htsim, oblivious spraying", long=True)
+def n3_oblivious() -> float:
+    return sum(map(mean, sprayed("round_robin"))) / 3
+
+
+@row("N3", "the same, entropies in turn: last completion", 219.0, "us", 0.05, "UEC's htsim, oblivious spraying", long=True)
+def n3_oblivious_last() -> float:
+    return sum(map(last, sprayed("round_robin"))) / 3
+
+
+PLANES = {"kind": "custom", "hosts": 2, "switches": 2, "edges": [["h0", "s0"], ["h0", "s1"], ["h1", "s0"], ["h1", "s1"]]}
+
+
+@row("X1", "uet, two planes of 100 Gb/s, one queue pair, WRITEs of 16 MiB: goodput", 195.3, "Gb/s", 0.01, "2 x 100 x 4096 / 4194")
+def x1() -> float:
+    result = run(WIRE, PLANES, {"kind": "flows", "pattern": "incast", "senders": 1, "size": "64MiB"}, transport="uet",
+                 fabric={"routing": "ecmp"})
+    return 64 * 2**20 * 8 / (float(result.flows["received_ps"].max()) / 1e3)
+
+
+# X2, X3: 8 senders into a port that takes 178,450 B, in tests/nic_model/congestion_control_test.cpp for rc.
+
+
 @pytest.mark.parametrize("row", [pytest.param(r, id=f"{r.id}-{n}", marks=[pytest.mark.long] if r.long else [])
                                  for n, r in enumerate(ROWS)])
 def test_row(row: Row) -> None:

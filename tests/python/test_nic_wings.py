@@ -6,7 +6,7 @@ from pathlib import Path
 HALL = Path(__file__).resolve().parents[2] / "nic_model"
 
 # From the lowest to the highest: a wing may include what is before it, and itself.
-ORDER = ("vocabulary", "engine", "host", "connection", "pcie", "port", "requester", "responder", "verbs",
+ORDER = ("vocabulary", "delivery", "engine", "host", "connection", "pcie", "port", "requester", "responder", "verbs",
          "state", "system")  # fmt: skip
 # Beside the wings and above them; so is exploration/, which looks at all of the state for System.
 SYSTEM = {"announcements.cpp", "event_dispatch.cpp", "event_dispatch.hpp", "step_check.cpp", "step_check.hpp",

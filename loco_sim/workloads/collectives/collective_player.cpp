@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "nic_model/delivery/transports.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
 
@@ -462,7 +463,7 @@ void start_collective(const Setup& setup, CollectivePlay play) {
                .memory = std::vector<std::vector<Region>>(nodes),
                .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
                    nodes, std::vector<std::vector<std::uint32_t>>(channels)),
-               .ordered = !nic::writes_overtake(setup.cluster.config().profile.nic_placement)});
+               .ordered = !nic::reliable_order(setup.cluster.config().profile).writes_early});
   for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
       together->memory[r].push_back(setup.hosts.transport(r).allocate(layout.end()));

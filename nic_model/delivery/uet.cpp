@@ -1,0 +1,30 @@
+// Like the transport of Ultra Ethernet 1.0 (UEC specification; Linux RFC drivers/ultraeth): its modes of packet
+// delivery.
+//   ROD   reliable, ordered: one entropy, what comes early is dropped and asked for again
+//   RUD   reliable, unordered: many entropies, each request has its effect once
+//   RUDI  for idempotent operations: what comes again has its effect again; WRITEs and READs only
+#include "nic_model/delivery/reliable.hpp"
+
+namespace loco::nic {
+
+DeliveryPolicy rod_policy(const HardwareProfile& p, const DeliveryNetwork& network) {
+  DeliveryPolicy policy;
+  policy.operations = {.reads = true, .atomics = true};
+  policy.acknowledgement = Acknowledgement::packet;
+  policy.congestion = network.congestion;
+  policy.recovery = {.timer = timer_on(network), .rto_least = p.transport.rto_least};
+  return policy;
+}
+
+DeliveryPolicy rud_policy(const HardwareProfile& p, const DeliveryNetwork& network) {
+  return unordered_policy(p, network);
+}
+
+DeliveryPolicy rudi_policy(const HardwareProfile& p, const DeliveryNetwork& network) {
+  DeliveryPolicy policy = unordered_policy(p, network);
+  policy.operations = {.sends = false, .reads = true, .immediate = false};
+  policy.order.may_repeat = true;
+  return policy;
+}
+
+}  // namespace loco::nic

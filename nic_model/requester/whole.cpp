@@ -1,0 +1,116 @@
+// Requester: where requests complete when they are whole, in any order (srd, rud, rudi; docs/transports.md). Each
+// packet is answered: an answer says which one has come, and up to where all have. A WRITE or SEND is done when all of
+// its packets are known to have come, a READ when its data has.
+#include "nic_model/connection/failure.hpp"
+#include "nic_model/pcie/pcie.hpp"
+#include "nic_model/port/congestion.hpp"
+#include "nic_model/port/port.hpp"
+#include "nic_model/requester/requester.hpp"
+
+namespace loco::nic {
+
+namespace {
+using Op = fabric::Opcode;
+using fabric::NakCode;
+using fabric::Psn;
+}  // namespace
+
+/// Completes a work request that is done, although earlier ones may not be.
+void Requester::complete_alone(Engine& engine, QpId id, std::uint32_t number, sim::Duration delay) {
+  SendEntry& e = edit(number);
+  e.completed = true;
+  if (e.wqe.signaled || e.status != Status::success) {
+    write_cqe(engine, id, number, e.status, delay);
+  } else {
+    ++reaped_;  // nobody will poll a CQE of it
+  }
+}
+
+/// This packet has come. True when that is news.
+bool Requester::has_come(Engine& engine, QpId id, Psn psn, sim::Duration delay) {
+  const std::uint32_t number = holder_of(psn);
+  if (number == started_ || entry(number).done || reads_or_atomic(entry(number).wqe.opcode)) return false;
+  SendEntry& e = edit(number);
+  if (!engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(psn.distance(e.psn)))) return false;
+  if (++e.acked != e.packets) return true;
+  e.done = true;
+  complete_alone(engine, id, number, delay);
+  return true;
+}
+
+/// Up to where everything is answered: the oldest that is not done, and of a WRITE or SEND what it lacks first.
+void Requester::follow_answers(const Engine& engine, QpId id) {
+  Psn una = una_;
+  for (std::uint32_t number = completed_; number != started_; ++number) {
+    const SendEntry& e = entry(number);
+    if (e.status != Status::success) break;
+    if (!e.done) {
+      const std::int32_t known = std::max(una_.distance(e.psn), 0);
+      una = e.psn;
+      if (!reads_or_atomic(e.wqe.opcode))
+        una = e.psn + engine.tracks.first_not_placed(e.track, static_cast<std::uint32_t>(known));
+      break;
+    }
+    una = e.psn + e.packets;
+  }
+  progress(engine.connections[id].settings(), una);
+}
+
+/// All packets of a message that are not known to have come are sent again when the receiver may be ready.
+void Requester::receiver_of_message_not_ready(Engine& engine, QpId id, const fabric::Packet& nak) {
+  const std::uint32_t which = holder_of(nak.psn);
+  if (which == started_ || entry(which).done) return;
+  const SendEntry& e = entry(which);
+  selective_.edit().lose_all_of(e.psn, e.packets);
+  if (rnr_wait_) return;
+  if (!takes_rnr_retry()) return fail(engine, id, which, Status::rnr_retry_exc_err);
+  cancel_timer(engine);
+  rnr_wait_ = timer_pending_ = true;
+  timer_ = engine.schedule(kEventRnrTimer, id, 0, engine.now() + sim::Duration{static_cast<std::int64_t>(nak.a)});
+}
+
+/// What an answer says of the packet that it answers, and of those before it.
+void Requester::take_answer(Engine& engine, QpId id, const fabric::Packet& packet) {
+  PacketAnswers& state = packet_answers_.edit();
+  const DeliveryPolicy& policy = policy_of(engine, id);
+  const bool trimmed = packet.opcode == Op::nak && packet.nak == NakCode::packet_trimmed;
+  if (packet.opcode == Op::ack || trimmed)
+    state.entropies.answered(policy.paths, packet.entropy, !trimmed && !packet.marked);
+  if (packet.opcode != Op::ack) return;
+  const Psn psn(static_cast<std::uint32_t>(packet.a));
+  state.round_trips.answered(psn, false, engine.now());
+  const sim::Duration delay = receive_buffer_time(engine, packet);
+  bool news = has_come(engine, id, psn, delay);
+  const Psn end = packet.psn + 1;
+  if (state.all_come.distance(una_) < 0) state.all_come = una_;
+  for (; state.all_come.distance(end) < 0; state.all_come = state.all_come + 1)
+    news = has_come(engine, id, state.all_come, delay) || news;
+  if (news) retries_ = engine.connections[id].settings().retry_count;
+}
+
+void Requester::take_response_to_packet(Engine& engine, const fabric::Packet& packet) {
+  const QpId id = packet.destination_qp;
+  const Psn una = una_;
+  const std::uint32_t completed = completed_;
+  note_response(engine, packet);
+  tell_what_is_lost(engine, id);
+  take_answer(engine, id, packet);
+  bool news = false;
+  if (packet.opcode == Op::read_response) {
+    const std::uint32_t number = holder_of(packet.psn);
+    const bool known = number != started_ && !entry(number).done;
+    const std::uint32_t received = known ? entry(number).received : 0;
+    take_loosely(engine, id, packet);
+    news = known && (!holds(number) || entry(number).received != received);
+    if (news) retries_ = engine.connections[id].settings().retry_count;
+  } else if (packet.opcode == Op::nak && packet.nak == NakCode::receiver_not_ready) {
+    receiver_of_message_not_ready(engine, id, packet);
+  } else if (packet.opcode == Op::nak && packet.nak != NakCode::packet_trimmed) {
+    fail(engine, id, holder_of(packet.psn), status_of(packet.nak));
+  }
+  if (!engine.connections[id].flushes_sends()) follow_answers(engine, id);
+  news = news || una_ != una || completed_ != completed || packet.opcode == Op::ack;
+  answered(engine, id, packet, news, una);
+}
+
+}  // namespace loco::nic
