@@ -30,7 +30,7 @@ bool PacketNetwork::fits(topology::VertexId at, topology::LinkId out, std::uint3
 
 bool PacketNetwork::admit(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
   // That PFC loses nothing is a promise, not a matter of when its frames come: it holds under any schedule.
-  if (!config_.buffers_overflow()) return true;
+  if (!overflows_) return true;
   const topology::VertexId at = info(out).from;
   if (fits(at, out, entry.bytes)) return true;
   advance_all(events, now, at);
@@ -57,13 +57,18 @@ void PacketNetwork::mark_above(topology::LinkId out, const Entry& entry, std::ui
 // --- PFC -------------------------------------------------------------------------------------------------------------
 
 std::uint64_t PacketNetwork::pause_threshold(topology::VertexId at) const {
-  if (config_.options.pfc_xoff.count != 0) return config_.options.pfc_xoff.count;
+  const Options& o = config_.options;
+  return pause_threshold(at, {.alpha = o.buffer_alpha, .xoff = o.pfc_xoff, .reserved = o.pfc_reserved});
+}
+
+std::uint64_t PacketNetwork::pause_threshold(topology::VertexId at, const ClassBuffers& buffers) const {
+  if (buffers.xoff.count != 0) return buffers.xoff.count;
   const std::uint64_t shared = wiring_->shared[at];
   const std::uint64_t used = buffers_[at].used;
-  const std::uint64_t reserved = config_.options.pfc_reserved.count;
+  const std::uint64_t reserved = buffers.reserved.count;
   if (used >= shared) return reserved;
   __extension__ using Wide = unsigned __int128;
-  const auto dynamic = static_cast<std::uint64_t>(Wide{shared - used} * config_.options.buffer_alpha / 1000);
+  const auto dynamic = static_cast<std::uint64_t>(Wide{shared - used} * buffers.alpha / 1000);
   return std::max(reserved, dynamic);
 }
 
@@ -115,7 +120,7 @@ void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topolo
   const sim::Duration time{info(carrier).time(kPauseBytes)};
   lane.free = std::max(lane.free, now) + time;
   lane.counters.busy += time;
-  if (config_.tap != nullptr) config_.tap->on_pause(carrier, lane.free - time, stop);
+  if (config_.tap != nullptr) config_.tap->on_pause(carrier, lane.free - time, classes, stop);
   lane.pauses.push_back({lane.free + wiring_->graph.link(carrier).spec.delay, stop, classes});
   if (stop) ++lane_of(link).counters.pauses;
   if (lane.pauses.size() > 1) return;
@@ -156,10 +161,43 @@ void PacketNetwork::resume(sim::EventQueue& events, sim::SimTime now, topology::
 
 void PacketNetwork::pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) {
   if (!wiring_) return;
+  std::uint8_t classes = 0xff;
+  if (!storms_.empty()) {
+    pausing_hosts_[host] = stop;
+    classes = static_cast<std::uint8_t>(classes & ~storms_[host]);
+  }
+  pause_links(events, now, host, stop, classes);
+}
+
+/// Without classes, any of them stands for all.
+void PacketNetwork::pause_links(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop,
+                                std::uint8_t classes) {
+  if (classes == 0) return;
   for (const topology::LinkId out : wiring_->graph.ports(host)) {
     const topology::LinkId in = topology::opposite(out);
-    if (!lane_of(in).down) send_pause(events, now, in, stop, classed_ ? 0xff : 1);
+    if (!lane_of(in).down) send_pause(events, now, in, stop, classed_ ? classes : 1);
   }
+}
+
+/// The NIC of a host begins, or ceases, to pause whatever it is sent.
+void PacketNetwork::storm(sim::EventQueue& events, sim::SimTime now, const PauseStorm& storm, bool stop) {
+  if (storms_.empty()) {
+    storms_.resize(config_.nodes);
+    pausing_hosts_.resize(config_.nodes);
+  }
+  std::uint8_t& own = storms_[storm.host];
+  if (stop) {
+    own = static_cast<std::uint8_t>(own | storm.classes);
+    if (storm.until != sim::SimTime::max())
+      events.push({.at = storm.until,
+                   .what = kEventStorm,
+                   .where = static_cast<std::uint32_t>(&storm - config_.storms.data()),
+                   .a = 1});
+  } else {
+    own = static_cast<std::uint8_t>(own & ~storm.classes);
+    if (pausing_hosts_[storm.host]) return;
+  }
+  pause_links(events, now, storm.host, stop, storm.classes);
 }
 
 std::uint64_t PacketNetwork::host_headroom(NodeId host) const {

@@ -18,10 +18,15 @@ std::uint32_t PacketNetwork::class_of(const Entry& entry) const { return packets
 /// Onto a port.
 void PacketNetwork::enqueue_class(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, const Entry& entry) {
   ClassQueue& queue = class_ports_[out].queues[class_of(entry)];
-  const sim::SimTime ready = queue.entries.empty() ? entry.at : std::max(entry.at, queue.entries.back().at);
+  const bool first = queue.entries.empty();
+  const sim::SimTime ready = first ? entry.at : std::max(entry.at, queue.entries.back().at);
   queue.entries.push_back(entry).at = ready;
   lane_of(out).queued += entry.bytes;
   arm_class_departure(events, now, out);
+  if (!first || !has_watchdog(out)) return;
+  queue.stalled = now;
+  queue.open = {};
+  watch(events, now, out);
 }
 
 /// What is ready by `now` waits.
@@ -38,7 +43,7 @@ void PacketNetwork::arm_class_departure(sim::EventQueue& events, sim::SimTime no
   sim::SimTime ready = sim::SimTime::max();
   for (std::uint32_t c = 0; c < kClasses; ++c) {
     const ClassQueue& queue = port.queues[c];
-    if (!queue.entries.empty() && (port.paused & bit(c)) == 0) ready = std::min(ready, queue.entries.front().at);
+    if (!queue.entries.empty() && (held_back(port) & bit(c)) == 0) ready = std::min(ready, queue.entries.front().at);
   }
   if (ready == sim::SimTime::max()) return;
   const sim::SimTime at = std::max({now, ready, lane.free});
@@ -53,7 +58,7 @@ void PacketNetwork::arm_class_departure(sim::EventQueue& events, sim::SimTime no
 std::uint32_t PacketNetwork::next_class(ClassPort& port, sim::SimTime now) const {
   const auto ready = [&](std::uint32_t c) {
     const ClassQueue& queue = port.queues[c];
-    return !queue.entries.empty() && queue.entries.front().at <= now && (port.paused & bit(c)) == 0;
+    return !queue.entries.empty() && queue.entries.front().at <= now && (held_back(port) & bit(c)) == 0;
   };
   for (std::uint32_t c = kClasses; c-- > 0;)
     if (class_options_[c].strict && ready(c)) return c;
@@ -90,6 +95,8 @@ void PacketNetwork::depart(sim::EventQueue& events, sim::SimTime now, topology::
   queue.entries.pop_front();
   --queue.joined;
   queue.waiting -= entry.bytes;
+  queue.stalled = now;
+  queue.open = {};
   if (!class_options_[c].strict) queue.deficit -= entry.bytes;
   const sim::Duration time{link.time(entry.bytes)};
   lane.free = now + time;
@@ -122,14 +129,15 @@ void PacketNetwork::depart(sim::EventQueue& events, sim::SimTime now, topology::
 void PacketNetwork::forward_class(sim::EventQueue& events, sim::SimTime now, Hop hop, Entry entry) {
   const std::uint32_t c = class_of(entry);
   const topology::LinkId out = hop.out;
-  const bool bounded = config_.options.flow_control != FlowControl::unlimited;
+  const TrafficClass& options = class_options_[c];
+  const bool bounded = options.buffers->flow_control != FlowControl::unlimited;
   entry.from = bounded ? hop.in : kNone;
   join_class(class_ports_[out].queues[c], now);
-  if (bounded && config_.buffers_overflow() && !class_fits(info(out).from, out, c, entry.bytes)) {
+  if (drops(out, c)) return lose(entry, LossReason::watchdog, out);
+  if (bounded && overflows_ && !class_fits(info(out).from, out, c, entry.bytes)) {
     if (config_.options.trim && trims(entry)) return trim(events, now, out, entry);
     return lose(entry, LossReason::buffer_full, out);
   }
-  const TrafficClass& options = class_options_[c];
   if (options.ecn)
     mark_above(out, entry, class_ports_[out].queues[c].waiting, options.ecn_kmin.count, options.ecn_kmax.count,
                options.ecn_pmax);
@@ -141,11 +149,13 @@ void PacketNetwork::forward_class(sim::EventQueue& events, sim::SimTime now, Hop
 bool PacketNetwork::class_fits(topology::VertexId at, topology::LinkId out, std::uint32_t c,
                                std::uint32_t bytes) const {
   const std::uint64_t used = buffers_[at].used;
-  const std::uint64_t size = config_.options.buffer_size.count;
-  if (used + bytes > size) return false;
-  if (config_.options.flow_control == FlowControl::pfc) return true;
+  const ClassBuffers& buffers = *class_options_[c].buffers;
+  if (buffers.flow_control == FlowControl::pfc) return used + bytes <= config_.options.buffer_size.count;
+  // What is kept for lossless classes is theirs.
+  const std::uint64_t shared = wiring_->shared[at];
+  if (used + bytes > shared) return false;
   __extension__ using Wide = unsigned __int128;
-  return Wide{class_ports_[out].queues[c].waiting + bytes} * 1000 <= Wide{size - used} * config_.options.buffer_alpha;
+  return Wide{class_ports_[out].queues[c].waiting + bytes} * 1000 <= Wide{shared - used} * buffers.alpha;
 }
 
 void PacketNetwork::hold_class(sim::EventQueue& events, sim::SimTime now, const Entry& entry, std::uint32_t c) {
@@ -153,8 +163,9 @@ void PacketNetwork::hold_class(sim::EventQueue& events, sim::SimTime now, const 
   const topology::VertexId at = info(entry.from).to;
   buffers_[at].used += entry.bytes;
   in.queues[c].held += entry.bytes;
-  const bool pfc = config_.options.flow_control == FlowControl::pfc;
-  if (!pfc || (in.pausing & bit(c)) != 0 || in.queues[c].held <= pause_threshold(at)) return;
+  const ClassBuffers& buffers = *class_options_[c].buffers;
+  const bool pfc = buffers.flow_control == FlowControl::pfc;
+  if (!pfc || (in.pausing & bit(c)) != 0 || in.queues[c].held <= pause_threshold(at, buffers)) return;
   in.pausing = static_cast<std::uint8_t>(in.pausing | bit(c));
   send_pause(events, now, entry.from, true, bit(c));
 }
@@ -164,14 +175,14 @@ void PacketNetwork::release_class(sim::EventQueue& events, sim::SimTime now, con
   const topology::VertexId at = info(entry.from).to;
   buffers_[at].used -= entry.bytes;
   class_ports_[entry.from].queues[c].held -= entry.bytes;
-  const std::uint64_t threshold = pause_threshold(at);
-  const std::uint64_t gap = config_.options.pfc_xon_gap.count;
   for (const topology::LinkId out : wiring_->graph.ports(at)) {
     const topology::LinkId link = topology::opposite(out);
     ClassPort& port = class_ports_[link];
     for (std::uint32_t k = 0; port.pausing != 0 && k < kClasses; ++k) {
+      if ((port.pausing & bit(k)) == 0) continue;
       const std::uint64_t held = port.queues[k].held;
-      if ((port.pausing & bit(k)) == 0 || (held != 0 && held + gap > threshold)) continue;
+      const ClassBuffers& buffers = *class_options_[k].buffers;
+      if (held != 0 && held + buffers.xon_gap.count > pause_threshold(at, buffers)) continue;
       port.pausing = static_cast<std::uint8_t>(port.pausing & ~bit(k));
       send_pause(events, now, link, false, bit(k));
     }
@@ -182,13 +193,27 @@ void PacketNetwork::release_class(sim::EventQueue& events, sim::SimTime now, con
 void PacketNetwork::pause_classes(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, Pause pause) {
   ClassPort& port = class_ports_[link];
   Lane& lane = lane_of(link);
+  const std::uint8_t before = port.paused;
   for (std::uint32_t c = 0; c < kClasses; ++c) {
     const bool was = (port.paused & bit(c)) != 0;
     if ((pause.classes & bit(c)) == 0 || was == pause.stop) continue;
     port.paused = static_cast<std::uint8_t>(port.paused ^ bit(c));
-    if (pause.stop) port.queues[c].paused_since = now;
-    if (!pause.stop) lane.counters.paused += now - port.queues[c].paused_since;
+    ClassQueue& queue = port.queues[c];
+    if (pause.stop) {
+      // Open for longer than a watchdog overlooks: it begins to look anew.
+      queue.open += now - std::max(queue.resumed, std::min(queue.stalled, now));
+      if (queue.open * std::int64_t{100} > config_.options.watchdog.detect) {
+        queue.stalled = now;
+        queue.open = {};
+      }
+    } else {
+      queue.resumed = now;
+    }
   }
+  // The link's time is that in which it was paused for some class.
+  if (before == 0 && port.paused != 0) lane.paused_since = now;
+  if (before != 0 && port.paused == 0) lane.counters.paused += now - lane.paused_since;
+  if (has_watchdog(link)) watch(events, now, link);
   if (pause.stop) return;
   arm_class_departure(events, now, link);
   if (!lane.awaited) return;
@@ -216,20 +241,23 @@ void PacketNetwork::lose_classes(sim::EventQueue& events, sim::SimTime now, topo
   ClassPort& port = class_ports_[link];
   if (lane_of(link).departing) events.cancel(port.departure);
   lane_of(link).departing = false;
-  for (std::uint32_t c = 0; c < kClasses; ++c) {
-    ClassQueue& queue = port.queues[c];
-    while (!queue.entries.empty()) {
-      const Entry entry = queue.entries.front();
-      queue.entries.pop_front();
-      lane_of(link).queued -= entry.bytes;
-      lose(entry, LossReason::link_down, link);
-      if (entry.from != kNone) release_class(events, now, entry, c);
-    }
-    queue.joined = 0;
-    queue.waiting = queue.deficit = 0;
-  }
-  port.pausing = 0;
+  for (std::uint32_t c = 0; c < kClasses; ++c) lose_queue(events, now, link, c, LossReason::link_down);
+  port.pausing = port.given_up = 0;
   pause_classes(events, now, link, {.stop = false, .classes = 0xff});
+}
+
+void PacketNetwork::lose_queue(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, std::uint32_t c,
+                               LossReason reason) {
+  ClassQueue& queue = class_ports_[link].queues[c];
+  queue.joined = 0;
+  queue.waiting = queue.deficit = 0;
+  while (!queue.entries.empty()) {
+    const Entry entry = queue.entries.front();
+    queue.entries.pop_front();
+    lane_of(link).queued -= entry.bytes;
+    lose(entry, reason, link);
+    if (entry.from != kNone) release_class(events, now, entry, c);
+  }
 }
 
 }  // namespace loco::fabric

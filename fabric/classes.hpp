@@ -7,14 +7,13 @@
 #include <array>
 #include <cstdint>
 
+#include "fabric/config.hpp"
 #include "fabric/lane.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/ring.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
-
-inline constexpr std::uint32_t kClasses = 8;
 
 /// The queue of one class at a port, and what the switch at the far end holds of that class which came by the link.
 struct ClassQueue {
@@ -23,19 +22,25 @@ struct ClassQueue {
   std::uint64_t waiting = 0;   // bytes of them
   std::uint64_t deficit = 0;   // bytes that it may still send in its turn
   std::uint64_t held = 0;      // bytes at the far end
-  sim::SimTime paused_since{};
+  // For the watchdog:
+  sim::SimTime stalled{};  // since when it has had packets, sent none and been paused, but for
+  sim::Duration open{};    // so long
+  sim::SimTime resumed{};
 
   bool operator==(const ClassQueue&) const = default;
 };
 
 struct ClassPort {
   std::array<ClassQueue, kClasses> queues{};
-  std::uint8_t paused = 0;   // by the far end, a bit a class
-  std::uint8_t pausing = 0;  // the far end has sent pauses for these
-  std::uint8_t turn = 0;     // whose turn it is among those with weights
-  bool begun = false;        // its turn: it has its quantum
+  std::uint8_t paused = 0;    // by the far end, a bit a class
+  std::uint8_t pausing = 0;   // the far end has sent pauses for these
+  std::uint8_t given_up = 0;  // the watchdog does not wait for these any more
+  std::uint8_t turn = 0;      // whose turn it is among those with weights
+  bool begun = false;         // its turn: it has its quantum
   sim::EventHandle departure{};
   sim::SimTime departs{};
+  sim::EventHandle watch{};  // the watchdog's next look
+  sim::SimTime watches = sim::SimTime::max();
 
   bool operator==(const ClassPort&) const = default;
 };

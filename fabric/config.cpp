@@ -1,5 +1,7 @@
 #include "fabric/config.hpp"
 
+#include <algorithm>
+
 namespace loco::fabric {
 
 std::string_view Config::validate() const {
@@ -10,9 +12,10 @@ std::string_view Config::validate() const {
   const CongestionAlgorithm other = options.congestion.algorithm;
   if (options.dcqcn.enabled && other != CongestionAlgorithm::none && other != CongestionAlgorithm::dcqcn)
     return "dcqcn.enabled and another congestion.algorithm: a queue pair has one";
-  if (algorithm == CongestionAlgorithm::dcqcn && !options.ecn) return "dcqcn needs ecn: it reacts to marks";
-  if (algorithm == CongestionAlgorithm::nscc && !options.ecn) return "nscc needs ecn: it reacts to marks";
-  if (options.trim && options.flow_control != FlowControl::drop_tail)
+  const bool marks = options.ecn || std::ranges::any_of(classes, &TrafficClass::ecn);
+  if (algorithm == CongestionAlgorithm::dcqcn && !marks) return "dcqcn needs ecn: it reacts to marks";
+  if (algorithm == CongestionAlgorithm::nscc && !marks) return "nscc needs ecn: it reacts to marks";
+  if (options.trim && !has(FlowControl::drop_tail))
     return "trim needs flow_control: drop_tail: other buffers have room for every packet";
   std::uint32_t seen = 0;
   for (const TrafficClass& c : classes) {
@@ -22,7 +25,8 @@ std::string_view Config::validate() const {
     if (c.ecn && c.ecn_kmin > c.ecn_kmax) return "a traffic class's ecn.kmin may not be greater than its ecn.kmax";
     seen |= 1U << c.id;
   }
-  if (!classes.empty() && topology == Topology::ideal) return "traffic classes need hardware with a network";
+  if (classed() && topology == Topology::ideal) return "traffic classes need hardware with a network";
+  if (options.watchdog.enabled && !has(FlowControl::pfc)) return "pfc.watchdog needs flow_control: pfc";
   if (!classes.empty() && model == Model::flow) return "the flow model has no queues: no traffic classes";
   if (options.congestion.swift.least > options.congestion.swift.most)
     return "congestion.swift.least may not be greater than congestion.swift.most";
@@ -56,12 +60,53 @@ std::string_view Config::validate() const {
 bool Config::varies() const {
   if (model == Model::flow || topology == Topology::ideal) return false;
   if (options.variation != Variation::automatic) return options.variation == Variation::natural;
-  return options.flow_control == FlowControl::drop_tail;
+  return has(FlowControl::drop_tail);
+}
+
+std::array<TrafficClass, kClasses> Config::all_classes() const {
+  const Options& o = options;
+  const ClassBuffers buffers{.flow_control = o.flow_control,
+                             .alpha = o.buffer_alpha,
+                             .xoff = o.pfc_xoff,
+                             .reserved = o.pfc_reserved,
+                             .xon_gap = o.pfc_xon_gap,
+                             .headroom = o.pfc_headroom};
+  std::array<TrafficClass, kClasses> all;
+  for (std::uint32_t c = 0; c < kClasses; ++c)
+    all.at(c) = {.id = c,
+                 .buffers = buffers,
+                 .ecn = o.ecn,
+                 .ecn_kmin = o.ecn_kmin,
+                 .ecn_kmax = o.ecn_kmax,
+                 .ecn_pmax = o.ecn_pmax};
+  for (const TrafficClass& c : classes) {
+    all.at(c.id) = c;
+    if (!c.buffers) all.at(c.id).buffers = buffers;
+  }
+  return all;
+}
+
+std::vector<TrafficClass> Config::used_classes() const {
+  std::vector<TrafficClass> used;
+  for (const TrafficClass& c : all_classes())
+    if (c.id == 0 || std::ranges::find(classes, c.id, &TrafficClass::id) != classes.end()) used.push_back(c);
+  return used;
+}
+
+bool Config::has(FlowControl flow_control) const {
+  if (classes.empty()) return options.flow_control == flow_control;
+  return std::ranges::any_of(used_classes(),
+                             [flow_control](const TrafficClass& c) { return c.buffers->flow_control == flow_control; });
 }
 
 bool Config::buffers_overflow() const {
-  if (options.flow_control == FlowControl::drop_tail) return true;
-  return options.flow_control == FlowControl::pfc && (options.pfc_headroom.count != 0 || !changes.empty());
+  const auto overflows = [this](FlowControl flow_control, sim::Bytes headroom) {
+    if (flow_control == FlowControl::drop_tail) return true;
+    return flow_control == FlowControl::pfc && (headroom.count != 0 || !changes.empty() || options.watchdog.enabled);
+  };
+  if (classes.empty()) return overflows(options.flow_control, options.pfc_headroom);
+  return std::ranges::any_of(
+      used_classes(), [&](const TrafficClass& c) { return overflows(c.buffers->flow_control, c.buffers->headroom); });
 }
 
 }  // namespace loco::fabric

@@ -4,7 +4,9 @@
 // `fabric`, of the seed.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,16 +31,40 @@ enum class Topology : std::uint8_t {
   shaped,        ///< what Config::shape says
 };
 
+/// What happens to a traffic class where buffers fill: as in Options, by class.
+struct ClassBuffers {
+  FlowControl flow_control = FlowControl::unlimited;
+  std::uint32_t alpha = 125;  ///< thousandths
+  sim::Bytes xoff{0};
+  sim::Bytes reserved{8'400};
+  sim::Bytes xon_gap{8'400};
+  sim::Bytes headroom{0};
+
+  bool operator==(const ClassBuffers&) const = default;
+};
+
 /// A traffic class (docs/fabric.md, "Classes").
 struct TrafficClass {
   std::uint32_t id = 0;
-  bool strict = false;       ///< before all with weights, and strict ones of lower numbers
-  std::uint32_t weight = 1;  ///< its share among those that are not strict
+  bool strict = false;                    ///< before all with weights, and strict ones of lower numbers
+  std::uint32_t weight = 1;               ///< its share among those that are not strict
+  std::optional<ClassBuffers> buffers{};  ///< none: as the options say
   bool ecn = false;
   sim::Bytes ecn_kmin{5'000};
   sim::Bytes ecn_kmax{200'000};
   std::uint32_t ecn_pmax = 10;  ///< thousandths
   bool operator==(const TrafficClass&) const = default;
+};
+
+inline constexpr std::uint32_t kClasses = 8;
+
+/// A host whose NIC says from `from` to `until` that it takes nothing of these classes, whatever its state.
+struct PauseStorm {
+  NodeId host = 0;
+  sim::SimTime from{};
+  sim::SimTime until = sim::SimTime::max();
+  std::uint8_t classes = 0xff;  ///< a bit a class
+  bool operator==(const PauseStorm&) const = default;
 };
 
 /// What a host of the network has of its own, where they are not all alike. The times are as in Config.
@@ -71,6 +97,7 @@ struct Config {
   bool eager = false;            ///< every departure is an event: slower, the same results; to check that against
   std::vector<LinkChange> changes{};
   std::vector<LinkLoss> losses{};
+  std::vector<PauseStorm> storms{};
   Model model = Model::packet;
   PacketFormat packets{};
   /// NICs place packets as they come: where routing is spray or adaptive, a queue pair's packets go to whichever port
@@ -81,6 +108,7 @@ struct Config {
   /// Ports have a queue for each of eight; those that are not here have weight 1 and the options' marks. Empty: all
   /// packets have one queue, whatever their class.
   std::vector<TrafficClass> classes{};
+  bool telemetry = false;  ///< some connections go by it, whatever `options` say
   LinkTap* tap = nullptr;  ///< sees what links carry (tap.hpp); outlives the network
 
   bool operator==(const Config&) const = default;
@@ -98,6 +126,16 @@ struct Config {
   }
   /// Empty when consistent, else what is wrong. The constructor finds what depends on the graph.
   [[nodiscard]] std::string_view validate() const;
+  /// Do switches write telemetry into packets?
+  [[nodiscard]] bool writes_telemetry() const { return telemetry || needs_telemetry(options.algorithm()); }
+  /// Has each port a queue for each class? A watchdog looks at such queues.
+  [[nodiscard]] bool classed() const { return !classes.empty() || options.watchdog.enabled; }
+  /// By number, with the buffers of each.
+  [[nodiscard]] std::array<TrafficClass, kClasses> all_classes() const;
+  /// Those of `classes`, and class 0: packets have no others.
+  [[nodiscard]] std::vector<TrafficClass> used_classes() const;
+  /// Is there a class with this flow control?
+  [[nodiscard]] bool has(FlowControl flow_control) const;
   /// Do devices differ (Options::variation)?
   [[nodiscard]] bool varies() const;
   /// Can a packet find no room in a switch? With PFC only where the headroom is not the one that is worked out, or

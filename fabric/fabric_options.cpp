@@ -16,6 +16,7 @@ constexpr std::array<std::string_view, 2> kSwitchingNames = {"cut_through", "sto
 constexpr std::array<std::string_view, 2> kOrderNames = {"paths", "any"};
 constexpr std::array<std::string_view, 3> kFlowControlNames = {"unlimited", "pfc", "drop_tail"};
 
+constexpr std::array<std::string_view, 2> kWatchdogActionNames = {"drop", "forward"};
 constexpr std::array<std::string_view, 3> kVariationNames = {"auto", "none", "natural"};
 constexpr std::array<std::string_view, 6> kAlgorithmNames = {"none", "dcqcn", "hpcc", "timely", "swift", "nscc"};
 constexpr std::array<std::string_view, 2> kDcqcnProfileNames = {"paper", "mlx5"};
@@ -72,11 +73,36 @@ constexpr auto kOptions = std::to_array<Option>({
                                     .most = kMostBytes,
                                     .doc = "buffer kept for each ingress port for what comes after the pause; 0: what "
                                            "the link can deliver until the pause takes effect."}),
+    member<&Options::watchdog, &WatchdogOptions::enabled>(
+        {.key = "pfc.watchdog.enabled",
+         .doc = "switches give up queues that are paused for too long; on when another key of it is given."}),
+    member<&Options::watchdog, &WatchdogOptions::poll>({.key = "pfc.watchdog.poll",
+                                                        .least = 1'000'000,
+                                                        .most = 1'000 * kSecond,
+                                                        .doc = "it looks at the queues at multiples of this."}),
+    member<&Options::watchdog, &WatchdogOptions::detect>(
+        {.key = "pfc.watchdog.detect",
+         .least = 1'000'000,
+         .most = 1'000 * kSecond,
+         .doc = "a queue that for so long had packets, sent none and was paused (99 % of it) is given up."}),
+    member<&Options::watchdog, &WatchdogOptions::restore>(
+        {.key = "pfc.watchdog.restore",
+         .least = 0,
+         .most = 1'000 * kSecond,
+         .doc = "a queue that was given up and has not been paused for so long is as others again."}),
+    member<&Options::watchdog, &WatchdogOptions::action>(
+        {.key = "pfc.watchdog.action",
+         .choices = kWatchdogActionNames,
+         .doc = "what becomes of the packets of a queue that is given up: they are lost, or sent all the same."}),
     member<&Options::trim>({.key = "trim.enabled",
                             .doc = "with drop_tail: a WRITE's or SEND's packet that finds no room is cut to its "
                                    "headers, which go in front of all others."}),
     member<&Options::trim_size>(
         {.key = "trim.size", .least = 64, .most = 65'536, .doc = "what is left of a trimmed packet on the wire."}),
+    member<&Options::trim_class>({.key = "trim.class",
+                                  .most = 7,
+                                  .doc = "the class of trimmed packets, where fabric.classes has it; else they go in "
+                                         "front of all others."}),
     member<&Options::ecn>({.key = "ecn.enabled", .doc = "switches mark packets in long queues."}),
     member<&Options::ecn_kmin>(
         {.key = "ecn.kmin", .least = 0, .most = kMostBytes, .doc = "queue length up to which no packet is marked."}),

@@ -150,7 +150,9 @@ void extensions(Writer& w, const Packet& p) {
 
 std::uint8_t traffic_class(const Packet& p) {
   const std::uint8_t ecn = !ecn_capable(p.opcode) ? 0 : p.marked ? 3 : 2;
-  return static_cast<std::uint8_t>((p.opcode == Opcode::cnp ? kDscpOfCnp : kDscp) << 2U | ecn);
+  // Class c has the eight code points from 8 c on, as switches map them by default; class 3 that of RoCE.
+  const unsigned of_class = p.traffic_class == 0 ? kDscp : 8U * p.traffic_class + 2;
+  return static_cast<std::uint8_t>((p.opcode == Opcode::cnp ? kDscpOfCnp : of_class) << 2U | ecn);
 }
 
 std::uint16_t checksum(std::span<const std::byte> header) {

@@ -33,13 +33,15 @@ inline constexpr std::uint16_t kEventPause = 0x102;    ///< a pause frame arrive
 inline constexpr std::uint16_t kEventLink = 0x103;     ///< the next link goes down or up
 inline constexpr std::uint16_t kEventReroute = 0x104;  ///< switches begin to use new routes
 inline constexpr std::uint16_t kEventHeaders = 0x105;  ///< the oldest trimmed packet on lane `where` arrives
-inline constexpr std::uint16_t kEventEnd = 0x106;
+inline constexpr std::uint16_t kEventWatch = 0x106;    ///< a watchdog looks at the port of lane `where`
+inline constexpr std::uint16_t kEventStorm = 0x107;    ///< pause storm `where` begins, or ends where `a` is 1
+inline constexpr std::uint16_t kEventEnd = 0x108;
 /// For the NIC of host `where`, which asked with await_resume(): its port is not paused any more.
 inline constexpr std::uint16_t kEventResumed = 0x108;
 
-enum class LossReason : std::uint8_t { buffer_full, link_error, link_down, no_route };
-inline constexpr std::array<std::string_view, 4> kLossReasonNames = {"buffer_full", "link_error", "link_down",
-                                                                     "no_route"};
+enum class LossReason : std::uint8_t { buffer_full, link_error, link_down, no_route, watchdog };
+inline constexpr std::array<std::string_view, 5> kLossReasonNames = {"buffer_full", "link_error", "link_down",
+                                                                     "no_route", "watchdog"};
 
 struct Lost {
   Packet packet;

@@ -34,6 +34,24 @@ enum class FlowControl : std::uint8_t {
   drop_tail,  ///< lossy: a packet that finds its queue full is dropped
 };
 
+/// What a PFC watchdog does with a queue that has stood still for too long (watchdog.cpp).
+enum class WatchdogAction : std::uint8_t {
+  drop,     ///< loses what is in it, and what comes for it
+  forward,  ///< sends it all the same
+};
+
+/// Switches look at paused queues now and then: one that had packets, sent none and was paused for 99 % of `detect` is
+/// not waited for any more, until nobody has paused it for `restore`. The defaults are Junos' and SONiC's.
+struct WatchdogOptions {
+  bool enabled = false;
+  sim::Duration poll{100'000'000'000};
+  sim::Duration detect{200'000'000'000};
+  sim::Duration restore{200'000'000'000};
+  WatchdogAction action = WatchdogAction::drop;
+
+  bool operator==(const WatchdogOptions&) const = default;
+};
+
 /// In which order do the packets of a queue pair come to a NIC that takes them as they come (nic.placement)?
 enum class PacketOrder : std::uint8_t {
   paths,  ///< that of their paths: on one path they keep theirs
@@ -60,8 +78,10 @@ struct Options {
   sim::Bytes pfc_reserved{8'400};      ///< the dynamic threshold is never less; kept back for each ingress port
   sim::Bytes pfc_xon_gap{8'400};       ///< so far below the threshold it is resumed
   sim::Bytes pfc_headroom{0};          ///< kept back for each ingress port; 0: what the link can still deliver
-  bool trim = false;                   ///< with drop_tail: a packet that finds no room is cut to its headers
-  sim::Bytes trim_size{64};            ///< on the wire
+  WatchdogOptions watchdog{};
+  bool trim = false;             ///< with drop_tail: a packet that finds no room is cut to its headers
+  sim::Bytes trim_size{64};      ///< on the wire
+  std::uint32_t trim_class = 7;  ///< of headers, where Config::classes has it; else they go in front of all
   bool ecn = false;
   sim::Bytes ecn_kmin{5'000};
   sim::Bytes ecn_kmax{200'000};

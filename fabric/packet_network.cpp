@@ -21,20 +21,19 @@ std::uint64_t hash_seed(std::uint64_t seed) { return seed == 0 ? 0 : sim::splitm
 // queue pair, requests and responses.
 PacketNetwork::PacketNetwork(const Config& config)
     : Network(config, config.packets.mtu), stream_(config.seed, "fabric") {
-  writes_ = needs_telemetry(config.options.algorithm());
-  signals_ = config.options.ecn || writes_ || !config.classes.empty();
+  writes_ = config.writes_telemetry();
+  signals_ = config.options.ecn || writes_ || config.classed();
+  overflows_ = config.buffers_overflow();
   lanes_.resize(config.nodes);
   if (config.topology == Topology::ideal) return;
   wiring_ = Shared<Wiring>(make_wiring(config));
   routes_ = Shared<topology::Routes>(topology::Routes(wiring_->graph));
   lanes_.resize(config.nodes + wiring_->links.size());
-  classed_ = !config.classes.empty();
+  classed_ = config.classed();
   if (classed_) {
-    const Options& o = config.options;
-    for (std::uint32_t c = 0; c < kClasses; ++c)
-      class_options_[c] = {
-          .id = c, .ecn = o.ecn, .ecn_kmin = o.ecn_kmin, .ecn_kmax = o.ecn_kmax, .ecn_pmax = o.ecn_pmax};
-    for (const TrafficClass& c : config.classes) class_options_[c.id] = c;
+    class_options_ = config.all_classes();
+    headers_have_class_ =
+        std::ranges::find(config.classes, config.options.trim_class, &TrafficClass::id) != config.classes.end();
     class_ports_.resize(wiring_->links.size());
   }
   buffers_.resize(wiring_->graph.vertices(), {.used = 0, .pausing = config.eager ? 1U : 0U});
@@ -46,8 +45,10 @@ void PacketNetwork::add_queue_pair(QpId qp) {
 }
 
 void PacketNetwork::start(sim::EventQueue& events) {
-  if (!wiring_ || wiring_->changes.empty()) return;
-  events.push({.at = wiring_->changes.front().at, .what = kEventLink});
+  if (!wiring_) return;
+  for (std::uint32_t i = 0; i < config_.storms.size(); ++i)
+    events.push({.at = config_.storms[i].from, .what = kEventStorm, .where = i});
+  if (!wiring_->changes.empty()) events.push({.at = wiring_->changes.front().at, .what = kEventLink});
 }
 
 // --- in and out ------------------------------------------------------------------------------------------------------
@@ -128,6 +129,12 @@ void PacketNetwork::change(sim::EventQueue& events, sim::SimTime now, const sim:
       break;
     case kEventReroute:
       reroute();
+      break;
+    case kEventWatch:
+      look_at(events, now, link);
+      break;
+    case kEventStorm:
+      storm(events, now, config_.storms[event.where], event.a == 0);
       break;
     default:
       break;
@@ -379,9 +386,8 @@ std::vector<topology::LinkId> PacketNetwork::waits_for(topology::LinkId link) co
     }
     for (std::uint32_t c = 0; classed_ && !holds && c < kClasses; ++c) {
       const sim::Ring<Entry>& queue = class_ports_[out].queues[c].entries;
-      for (std::size_t i = 0; (std::uint32_t{class_ports_[out].paused} >> c & 1U) != 0 && !holds && i < queue.size();
-           ++i)
-        holds = queue[i].from == link;
+      const bool stands = (std::uint32_t{held_back(class_ports_[out])} >> c & 1U) != 0;
+      for (std::size_t i = 0; stands && !holds && i < queue.size(); ++i) holds = queue[i].from == link;
     }
     if (holds) links.push_back(out);
   }

@@ -61,6 +61,8 @@ class PacketNetwork final : public Network {
   }
   /// Packets that switches cut to their headers; these are delivered or lost as others are.
   [[nodiscard]] std::uint64_t packets_trimmed() const { return packets_trimmed_; }
+  /// Times that a watchdog has given a queue up.
+  [[nodiscard]] std::uint64_t watchdog_actions() const { return watchdog_actions_; }
   [[nodiscard]] std::size_t packets_inside() const override { return packets_.in_use(); }
 
   /// Packets that have room for telemetry, or carry it.
@@ -175,8 +177,10 @@ class PacketNetwork final : public Network {
   void hold(sim::EventQueue& events, sim::SimTime now, const Entry& entry);
   void advance_all(sim::EventQueue& events, sim::SimTime now, topology::VertexId at);
   [[nodiscard]] std::uint64_t pause_threshold(topology::VertexId at) const;
+  [[nodiscard]] std::uint64_t pause_threshold(topology::VertexId at, const ClassBuffers& buffers) const;
   void send_pause(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, bool stop,
                   std::uint8_t classes = 1);
+  void pause_links(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop, std::uint8_t classes);
   void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
   void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // telemetry.cpp
@@ -201,6 +205,21 @@ class PacketNetwork final : public Network {
   [[nodiscard]] std::uint64_t waiting_classes(topology::LinkId link, sim::SimTime now) const;
   [[nodiscard]] bool class_is_full(topology::LinkId link, std::uint32_t c) const;
   void lose_classes(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  // watchdog.cpp
+  [[nodiscard]] bool has_watchdog(topology::LinkId link) const {
+    return config_.options.watchdog.enabled && info(link).from >= config_.nodes;
+  }
+  void watch(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  void look_at(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  void give_up(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, std::uint32_t c);
+  [[nodiscard]] bool drops(topology::LinkId link, std::uint32_t c) const;
+  /// Classes of a port that may not send now.
+  [[nodiscard]] std::uint8_t held_back(const ClassPort& port) const {
+    const bool forwards = config_.options.watchdog.action == WatchdogAction::forward;
+    return forwards ? static_cast<std::uint8_t>(port.paused & ~port.given_up) : port.paused;
+  }
+  void lose_queue(sim::EventQueue& events, sim::SimTime now, topology::LinkId link, std::uint32_t c, LossReason reason);
+  void storm(sim::EventQueue& events, sim::SimTime now, const PauseStorm& storm, bool stop);
   // trimming.cpp
   [[nodiscard]] bool trims(const Entry& entry) const;
   void trim(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry);
@@ -216,12 +235,14 @@ class PacketNetwork final : public Network {
 
   Shared<Wiring> wiring_{};
   Shared<topology::Routes> routes_{};
-  bool classed_ = false;           // there are traffic classes
-  bool writes_ = false;            // switches write telemetry into packets
-  bool signals_ = false;           // or mark them
-  bool rerouted_ = false;          // some destinations may be out of reach
-  std::vector<Lane> lanes_{};      // each host's loopback, then links; ideal: then two a queue pair
-  std::vector<Buffer> buffers_{};  // per vertex
+  bool classed_ = false;             // there are traffic classes
+  bool writes_ = false;              // switches write telemetry into packets
+  bool signals_ = false;             // or mark them
+  bool overflows_ = false;           // Config::buffers_overflow()
+  bool headers_have_class_ = false;  // of trimmed packets
+  bool rerouted_ = false;            // some destinations may be out of reach
+  std::vector<Lane> lanes_{};        // each host's loopback, then links; ideal: then two a queue pair
+  std::vector<Buffer> buffers_{};    // per vertex
   sim::Pool<Packet> packets_{};
   sim::Stream stream_;
   std::size_t next_change_ = 0;
@@ -231,6 +252,9 @@ class PacketNetwork final : public Network {
   std::uint64_t packets_trimmed_ = 0;
   std::vector<ClassPort> class_ports_{};  // by link; empty: there is one class
   std::array<TrafficClass, kClasses> class_options_{};
+  std::uint64_t watchdog_actions_ = 0;
+  std::vector<std::uint8_t> storms_{};  // by host: classes that it pauses whatever its state; empty until there are any
+  std::vector<bool> pausing_hosts_{};   // likewise: whose NICs have no room
   std::uint64_t packets_sent_ = 0;
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;

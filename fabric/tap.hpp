@@ -14,8 +14,8 @@ class LinkTap {
  public:
   virtual ~LinkTap() = default;
   virtual void on_packet(topology::LinkId link, sim::SimTime begins, const Packet& packet) = 0;
-  /// A PFC frame begins on the link.
-  virtual void on_pause(topology::LinkId link, sim::SimTime begins, bool stop) = 0;
+  /// A PFC frame for these classes, a bit each, begins on the link.
+  virtual void on_pause(topology::LinkId link, sim::SimTime begins, std::uint8_t classes, bool stop) = 0;
 
  protected:
   LinkTap() = default;

@@ -4,7 +4,7 @@
 // A request with payload that finds no room in a switch is cut to its headers. These go in front of all queued packets,
 // but not inside of one that has begun, on every port from there on: each link has a second FIFO for them, of which, as
 // of a lane, only the head has an event. They take the port's time, and no buffer. When too many wait, they are dropped
-// as packets are.
+// as packets are. Where their class is one of the network's, they are packets of that class instead.
 #include <algorithm>
 
 #include "fabric/packet_network.hpp"
@@ -27,6 +27,10 @@ void PacketNetwork::trim(sim::EventQueue& events, sim::SimTime now, topology::Li
   packet.trimmed = true;
   packet.wire = entry.bytes = static_cast<std::uint32_t>(config_.options.trim_size.count);
   ++packets_trimmed_;
+  if (headers_have_class_) {
+    packet.traffic_class = static_cast<std::uint8_t>(config_.options.trim_class);
+    return forward_class(events, now, {entry.from, out}, entry);
+  }
   send_headers(events, now, out, entry);
 }
 

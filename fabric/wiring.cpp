@@ -75,8 +75,7 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
     info.delay_ps += delivery.ps - info.jitter_ps;
   }
   info.varies = info.to_switch ? c.varies() : info.jitter_ps != 0;
-  info.watched =
-      info.varies || c.tap != nullptr || (!graph.is_host(link.from) && needs_telemetry(c.options.algorithm()));
+  info.watched = info.varies || c.tap != nullptr || (!graph.is_host(link.from) && c.writes_telemetry());
   info.headers_ps = info.time(kCutThroughBytes);
   info.loss = c.options.loss;
   const bool chosen = info.to_switch && c.options.pfc_headroom.count != 0;
@@ -87,12 +86,17 @@ LinkInfo link_info(const topology::Topology& graph, topology::LinkId id, const C
 /// The part of each switch's buffer that is not kept for single ports.
 std::vector<std::uint64_t> shared_buffers(const Wiring& network, const Config& c) {
   std::vector<std::uint64_t> kept(network.graph.vertices());
-  if (c.options.flow_control == FlowControl::pfc) {
-    const std::uint64_t xoff = c.options.pfc_xoff.count;
-    const std::uint64_t reserved = xoff != 0 ? xoff : c.options.pfc_reserved.count;
-    for (const LinkInfo& link : network.links) {
+  for (const TrafficClass& of : c.used_classes()) {
+    const ClassBuffers& buffers = *of.buffers;
+    if (buffers.flow_control != FlowControl::pfc) continue;
+    const std::uint64_t reserved = buffers.xoff.count != 0 ? buffers.xoff.count : buffers.reserved.count;
+    for (topology::LinkId id = 0; id < network.links.size(); ++id) {
+      const LinkInfo& link = network.links[id];
       if (link.rate.value == 0) throw std::invalid_argument("pfc needs links with a rate");
-      if (link.to_switch) kept[link.to] += (link.headroom + reserved) * std::max<std::size_t>(c.classes.size(), 1);
+      const std::uint64_t headroom = buffers.headroom.count != 0
+                                         ? buffers.headroom.count
+                                         : headroom_of(link, network.graph.link(id).spec.delay, c);
+      if (link.to_switch) kept[link.to] += headroom + reserved;
     }
   }
   const std::uint64_t size = c.options.buffer_size.count;

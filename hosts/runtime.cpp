@@ -32,6 +32,7 @@ nic::SystemConfig system_config(const Config& config) {
           .network = network,
           .nodes = config.nodes,
           .path_mtu = config.path_mtu,
+          .congestion = config.congestion,
           // A node stops between two events: then each TLP is one.
           .timed = config.schedule == Schedule::timed && config.stops.empty(),
           .timers = config.schedule == Schedule::timed,

@@ -48,7 +48,8 @@ struct Config {
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;
-  std::vector<std::uint32_t> path_mtu = {};  ///< of each node's queue pairs (nic::SystemConfig)
+  std::vector<std::uint32_t> path_mtu = {};                 ///< of each node's queue pairs (nic::SystemConfig)
+  std::vector<fabric::CongestionSettings> congestion = {};  ///< of some queue pairs (nic::SystemConfig)
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;
   bool record = false;              ///< keep a trace of calls and subevents

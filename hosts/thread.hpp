@@ -58,6 +58,7 @@ struct Thread {
   std::vector<nic::Wqe> list{};              ///< not posted yet: another one follows at once
   nic::NodeId list_peer = 0;
   std::uint32_t list_connection = 0;
+  std::uint8_t list_service = 0;
 
   /// Makes way for an access that looks at something.
   void look(Access access, Look::What what, std::uint64_t where) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/config.hpp"
+#include "fabric/congestion/congestion.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/verbs.hpp"
 
@@ -73,6 +74,8 @@ struct SystemConfig {
   /// The path MTU of each node's queue pairs that System::connect() connects, as QpAttributes::path_mtu; of nodes that
   /// it does not reach, and 0: `profile.link_mtu`.
   std::vector<std::uint32_t> path_mtu{};
+  /// Congestion control of queue pairs that have another one than `network` says (QpConfig::congestion).
+  std::vector<fabric::CongestionSettings> congestion{};
   /// Only System::step(context) will be called: the earliest event is always next. TLPs of a packet that nothing can
   /// fall between are one step then (pcie/bursts.hpp), which changes no time and no value.
   bool timed = false;

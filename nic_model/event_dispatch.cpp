@@ -85,6 +85,8 @@ void handle(Engine& engine, const sim::Event& e) {
     case fabric::kEventLink:
     case fabric::kEventReroute:
     case fabric::kEventHeaders:
+    case fabric::kEventWatch:
+    case fabric::kEventStorm:
       return deliver(engine, e);
     case fabric::kEventResumed:
       return port_resumed(engine, e.where);

@@ -159,8 +159,11 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   const NicId nic = s.kernel.nic_of(node, c.nic);
   const HardwareProfile& p = s.kernel.profile(nic);
   const auto id = static_cast<QpId>(s.connections.size());
-  if (c.traffic_class > 7) throw std::invalid_argument("a traffic class has a number from 0 to 7");
-  s.connections.emplace_back(nic, c.type, transport_of(c.type, p.transport), c.thread, c.traffic_class);
+  if (c.traffic_class > 7 || (c.ack_class > 7 && c.ack_class != kOwnClass))
+    throw std::invalid_argument("a traffic class has a number from 0 to 7");
+  if (c.congestion > s.kernel.config().congestion.size())
+    throw std::invalid_argument("a queue pair has a congestion control that the system does not have");
+  s.connections.emplace_back(nic, c, transport_of(c.type, p.transport));
   QpSettings settings;
   settings.xrc = c.xrc;
   settings.domain = c.domain;

@@ -162,6 +162,9 @@ enum class ModifyResult : std::uint8_t {
                        ///< or one that the transition does not take, and that would change
 };
 
+/// For QpConfig::ack_class.
+inline constexpr std::uint8_t kOwnClass = 0xff;
+
 /// What a queue pair is made of. Queues named kNone are not there: nothing can be received without a receive queue.
 struct QpConfig {
   QpType type = QpType::rc;
@@ -169,12 +172,15 @@ struct QpConfig {
   CqId recv_cq = kNone;  ///< kNone: the send queue's
   std::uint32_t send_entries = 1;
   std::uint32_t recv_entries = 0;
-  SrqId srq = kNone;               ///< instead of a receive queue of its own
-  std::uint16_t domain = 0;        ///< its protection domain
-  bool xrc = false;                ///< RC: what comes names its shared receive queue (IBTA volume 1, annex A14)
-  ThreadId thread = 0;             ///< whose subevents its work requests are
-  std::uint8_t traffic_class = 0;  ///< of all that it sends: 0 to 7
-  std::uint32_t nic = 0;           ///< which of its host's NICs it is on
+  SrqId srq = kNone;                   ///< instead of a receive queue of its own
+  std::uint16_t domain = 0;            ///< its protection domain
+  bool xrc = false;                    ///< RC: what comes names its shared receive queue (IBTA volume 1, annex A14)
+  ThreadId thread = 0;                 ///< whose subevents its work requests are
+  std::uint8_t traffic_class = 0;      ///< of all that it sends: 0 to 7
+  std::uint8_t ack_class = kOwnClass;  ///< of its answers without payload (ACK, NAK, CNP); kOwnClass: the same
+  std::uint8_t congestion =
+      0;                  ///< 0: congestion control as the network's options say; n: SystemConfig::congestion[n - 1]
+  std::uint32_t nic = 0;  ///< which of its host's NICs it is on
 };
 
 }  // namespace loco::nic

@@ -74,6 +74,9 @@ struct OperationTag {
   std::uint64_t token = 0;
   std::uint64_t work_id = 0;
   Tell tell = Tell::always;
+  /// Which of the transport's kinds of queue pairs it goes over; 0: those of all others. Between two of them there is
+  /// no order.
+  std::uint8_t service = 0;
 };
 
 /// A word of ordinary process memory shared by a node's threads (not network memory): completion bits, hand-over

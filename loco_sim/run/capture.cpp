@@ -83,10 +83,10 @@ void Capture::on_packet(fabric::topology::LinkId link, sim::SimTime begins, cons
   keep(link, begins, std::move(frame.bytes), frame.length);
 }
 
-void Capture::on_pause(fabric::topology::LinkId link, sim::SimTime begins, bool stop) {
+void Capture::on_pause(fabric::topology::LinkId link, sim::SimTime begins, std::uint8_t classes, bool stop) {
   if (link >= interfaces_.size() || interfaces_[link] == fabric::kNone) return;
   const auto device = system_->network().packet_network()->graph().link(link).from;
-  fabric::Frame frame = fabric::pause_frame(device, 1, stop);
+  fabric::Frame frame = fabric::pause_frame(device, classes, stop);
   keep(link, begins, std::move(frame.bytes), frame.length);
 }
 

@@ -32,7 +32,7 @@ class Capture final : public fabric::LinkTap {
   void finish();
 
   void on_packet(fabric::topology::LinkId link, sim::SimTime begins, const fabric::Packet& packet) override;
-  void on_pause(fabric::topology::LinkId link, sim::SimTime begins, bool stop) override;
+  void on_pause(fabric::topology::LinkId link, sim::SimTime begins, std::uint8_t classes, bool stop) override;
 
  private:
   struct Record {

@@ -54,8 +54,8 @@ std::string flows_csv(const std::vector<FlowRecord>& flows, std::string_view wor
   const auto time = [](std::int64_t ps) { return ps == kNever ? std::string() : fmt::format("{}", ps); };
   for (const FlowRecord& f : flows) {
     const double s = slowdown(f, end, at_least_one);
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},0,{},{},{},{},{},{},{},{}\n", workload, f.id, f.source,
-                   f.destination, f.bytes, time(f.start_ps), time(f.received_ps), time(f.completed_ps),
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", workload, f.id, f.source,
+                   f.destination, f.traffic_class, f.bytes, time(f.start_ps), time(f.received_ps), time(f.completed_ps),
                    time(f.ideal_ps), s < 0 ? std::string() : fmt::format("{:.6f}", s), f.retransmitted_packets,
                    f.marked_packets);
   }

@@ -72,7 +72,12 @@ std::string why_lost(const Run& run) {
   } else if (lossy) {
     causes = "links lose them: fabric.loss";
   }
-  if (network.buffers_overflow()) {
+  const std::uint64_t given_up = run.result.workload_counters.value("fabric_watchdog_lost");
+  if (given_up > 0) {
+    causes += causes.empty() ? "" : "; or ";
+    causes += fmt::format("queues that were paused for too long are given up, {}: fabric.pfc.watchdog", given_up);
+  }
+  if (network.buffers_overflow() && given_up < run.counters().packets_lost) {
     causes += causes.empty() ? "" : "; or ";
     causes += "fabric.flow_control: pfc pauses links in place of dropping; fabric.buffer.size";
   }
@@ -180,6 +185,19 @@ double first_looks(const Run& run) {
   return pairs * (kContexts + kRegions + 2.0 * run.scenario.hardware.nic_max_rd_atomic);
 }
 
+/// A ring whose nodes do not begin their steps together any more.
+std::string out_of_step(const Run& run) {
+  const auto in_step = static_cast<double>(run.result.in_step_ps);
+  if (in_step == 0 || run.result.operations.empty()) return {};
+  const auto median = static_cast<double>(summarise(run.result.operations.front().samples_ps).median_ps);
+  if (median < in_step * (1 + run.shares.out_of_step)) return {};
+  return fmt::format(
+      "all_reduce: {} where nodes in step take {}: a round of cache misses ({}) has put the ring out of step, and "
+      "payload "
+      "reads wait for the next chunk's writes since; workload.warmup, hardware.nic.translation_page",
+      time_text(median), time_text(in_step), run.counters().cache_misses);
+}
+
 std::string misses(const Run& run) {
   const std::uint64_t times = run.counters().cache_misses;
   const double part = share(number(times), number(run.counters().work_requests));
@@ -206,8 +224,8 @@ std::string pcie(const Run& run) {
 std::vector<std::string> hints(const scenario::Scenario& scenario, const RunResult& result, const HintShares& shares) {
   const Run run{scenario, result, shares};
   std::vector<std::string> all;
-  for (const auto hint :
-       {&deadlock, &path_mtus, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready, &misses, &pcie}) {
+  for (const auto hint : {&deadlock, &path_mtus, &retransmissions, &timeouts, &losses, &discards, &pauses, &not_ready,
+                          &out_of_step, &misses, &pcie}) {
     std::string line = hint(run);
     if (!line.empty() && all.size() < kHintsMax) all.push_back(std::move(line));
   }

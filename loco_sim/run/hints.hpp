@@ -23,6 +23,7 @@ struct HintShares {
   double not_ready = 0.01;         ///< of the work requests
   double paused = 0.05;            ///< of the run, in pauses of links: their sum, by host
   double misses = 0.1;             ///< of the work requests
+  double out_of_step = 0.1;        ///< of the time that a ring takes in step
   double pcie = 0.9;               ///< of what the PCIe links can carry in one direction, all hosts together
 };
 

@@ -38,7 +38,7 @@ class PathLengths {
   std::optional<fabric::topology::Routes> routes_;
 };
 
-/// The first flow of each size, of one length of path.
+/// The first flow of each size, of one length of path and one class.
 using BySize = std::map<std::uint64_t, const flows::FlowRecord*>;
 
 flows::Play how(const workloads::Params& params) {
@@ -54,6 +54,7 @@ std::int64_t time_alone(const workloads::Params& params, const ClusterConfig& co
   const auto player = flows::start(workloads::WorkloadHosts(cluster),
                                    {.flows = {{.source = flow.source,
                                                .destination = flow.destination,
+                                               .traffic_class = static_cast<std::uint8_t>(flow.traffic_class),
                                                .bytes = flow.bytes,
                                                .start_ps = flow.start_ps,
                                                .id = flow.id}},
@@ -89,17 +90,19 @@ std::int64_t between(const std::map<std::uint64_t, std::int64_t>& times, std::ui
 
 void fill_alone(const workloads::Params& params, const ClusterConfig& config, const PathLengths& length,
                 std::span<flows::FlowRecord> all) {
-  std::map<std::uint32_t, BySize> by_length;
+  const auto alike = [&](const flows::FlowRecord& flow) {
+    return std::pair(length(flow.source, flow.destination), flow.traffic_class);
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, BySize> by_length;
   for (const flows::FlowRecord& flow : all)
-    if (flow.start_ps != flows::kNever) by_length[length(flow.source, flow.destination)].try_emplace(flow.bytes, &flow);
+    if (flow.start_ps != flows::kNever) by_length[alike(flow)].try_emplace(flow.bytes, &flow);
   const std::size_t most = std::max<std::size_t>(2, kAloneMost / std::max<std::size_t>(1, by_length.size()));
-  std::map<std::uint32_t, std::map<std::uint64_t, std::int64_t>> times;
-  for (const auto& [links, by_size] : by_length)
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint64_t, std::int64_t>> times;
+  for (const auto& [kind, by_size] : by_length)
     for (const flows::FlowRecord* flow : chosen(by_size, most))
-      times[links][flow->bytes] = time_alone(params, config, *flow);
+      times[kind][flow->bytes] = time_alone(params, config, *flow);
   for (flows::FlowRecord& flow : all)
-    if (flow.start_ps != flows::kNever)
-      flow.ideal_ps = between(times[length(flow.source, flow.destination)], flow.bytes);
+    if (flow.start_ps != flows::kNever) flow.ideal_ps = between(times[alike(flow)], flow.bytes);
 }
 
 void fill_base_rtt(const nic::HardwareProfile& p, const PathLengths& length, std::span<flows::FlowRecord> all) {

@@ -27,7 +27,8 @@ struct JobOf {
 };
 
 std::vector<JobOf> jobs_of(const scenario::Scenario& s) {
-  if (s.parts.empty()) return {{workloads::find(s.workload), &s.parameters, s.nodes}};
+  const auto ranks = static_cast<std::uint32_t>(s.ranks.empty() ? s.nodes : s.ranks.size());
+  if (s.parts.empty()) return {{workloads::find(s.workload), &s.parameters, ranks}};
   std::vector<JobOf> jobs;
   for (const scenario::PartWorkload& p : s.parts) {
     const auto own = static_cast<std::uint32_t>(p.part.nodes.size());
@@ -70,6 +71,8 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
     config.profile.nic_atomic_cap = nic::AtomicCap::global;
   config.nodes = s.nodes;
   config.path_mtu = s.path_mtu;
+  config.service = s.service;
+  config.congestion = s.congestion;
   config.stops = s.stops;
   config.seed = s.seed;
   config.schedule = s.schedule;
@@ -105,6 +108,10 @@ void add_network_counters(const fabric::Network& whole, sim::Counters& counters)
   add("fabric_packets_delivered", network.packets_delivered());
   add("fabric_bytes_delivered", network.bytes_delivered());
   add("fabric_packets_lost", packets_lost(network));
+  if (network.config().options.watchdog.enabled) {
+    add("fabric_watchdog_actions", network.watchdog_actions());
+    add("fabric_watchdog_lost", network.packets_lost(fabric::LossReason::watchdog));
+  }
   if (network.config().options.trim) add("fabric_packets_trimmed", network.packets_trimmed());
   add("fabric_marks", sum.marks);
   add("fabric_pauses", sum.pauses);
@@ -208,9 +215,12 @@ void check_finished(const scenario::Scenario& s, sim::Budget& budget, RunResult&
 
 void fill_ideal(const scenario::Scenario& s, const ClusterConfig& config, RunResult& result) {
   if (s.parts.empty()) return fill_ideal_times(s.parameters, s.hardware, config, result.flows);
-  for (std::size_t i = 0, first = 0; i < s.parts.size(); first += result.parts[i].flows, ++i)
-    fill_ideal_times(s.parts[i].parameters, s.hardware, config,
+  for (std::size_t i = 0, first = 0; i < s.parts.size(); first += result.parts[i].flows, ++i) {
+    ClusterConfig of_part = config;
+    of_part.service = s.parts[i].part.service;
+    fill_ideal_times(s.parts[i].parameters, s.hardware, std::move(of_part),
                      std::span(result.flows).subspan(first, result.parts[i].flows));
+  }
 }
 
 workloads::Job job_of(const scenario::PartWorkload& p) { return {workloads::find(p.kind), &p.parameters, p.part}; }
@@ -258,9 +268,32 @@ void fill_alone(const scenario::Scenario& s, ClusterConfig config, RunResult& re
   }
 }
 
+/// 2 (n-1) exchanges, each half of what a ring of two takes over two chunks. Where nothing but the nodes themselves can
+/// hold a ring up.
+void fill_in_step(const scenario::Scenario& s, ClusterConfig config, RunResult& result) {
+  constexpr std::uint32_t kShortest = 8;
+  const bool ring = s.parts.empty() && s.workload == "all_reduce" && s.parameters.get("algorithm") == 0 &&
+                    s.parameters.get("channels") == 1 && s.parameters.get("reduce_rate") == 0;
+  if (!ring || s.nodes < kShortest || config.topology != fabric::Topology::star || !config.hosts.of.empty() ||
+      result.counters.cache_misses == 0 || s.schedule != Schedule::timed || config.network.model == fabric::Model::flow)
+    return;
+  config.record = config.record_activities = false;
+  config.series_interval = {};
+  config.nodes = config.network.nodes = 2;
+  config.network.shape = fabric::topology::Star{2};
+  workloads::Params two = s.parameters;
+  const std::int64_t chunk = s.parameters.get("size") / s.nodes;
+  two.set("size", std::max<std::int64_t>(16, 2 * (chunk / 8 * 8)));
+  two.set("iterations", 3);
+  SimulatedCluster cluster(config);
+  const workloads::Results exchange = workloads::run(*workloads::find(s.workload), two, cluster);
+  result.in_step_ps = (s.nodes - 1) * summarise(exchange.operations.front().samples_ps).median_ps;
+}
+
 void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config, RunResult& result) {
   try {
     fill_ideal(scenario, config, result);
+    if (result.broken.empty()) fill_in_step(scenario, config, result);
     if (scenario.parts.size() > 1 && config.network.model != fabric::Model::flow) fill_alone(scenario, config, result);
   } catch (const sim::Interrupted& error) {
     throw Interrupted(told(scenario, error));
@@ -272,7 +305,7 @@ void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config,
 std::vector<workloads::Results> run_workloads(const scenario::Scenario& s, SimulatedCluster& cluster) {
   std::vector<workloads::Results> all;
   if (s.parts.empty()) {
-    all.push_back(workloads::run(*workloads::find(s.workload), s.parameters, cluster, s.library_faults));
+    all.push_back(workloads::run(*workloads::find(s.workload), s.parameters, cluster, s.library_faults, s.ranks));
     return all;
   }
   std::vector<workloads::Job> jobs;

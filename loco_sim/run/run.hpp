@@ -71,12 +71,14 @@ struct RunResult {
   std::int64_t measured_ps = 0;            ///< simulated time from the first operation's start to the last one's end
   std::int64_t simulated_ps = 0;           ///< simulated time of the whole run, set-up included
   std::vector<workloads::flows::FlowRecord> flows;  ///< of workloads that have flows, in the order of their list
-  workloads::BusBandwidth bus;                      ///< of collectives
-  std::vector<PartResult> parts;                    ///< where several workloads share the run
-  std::vector<SizeRow> sizes;                       ///< of a collective of several sizes; the rest is of the last one
-  nic::Counters counters;                           ///< of the machine
-  sim::Counters workload_counters;                  ///< what the workload itself noticed
-  std::vector<std::string> broken;                  ///< what the workload itself found wrong: "lost_updates: 3"
+  /// Of a ring of all_reduce whose NICs missed their caches: what it takes when all nodes are in step; 0: not known.
+  std::int64_t in_step_ps = 0;
+  workloads::BusBandwidth bus;               ///< of collectives
+  std::vector<PartResult> parts;             ///< where several workloads share the run
+  std::vector<SizeRow> sizes;                ///< of a collective of several sizes; the rest is of the last one
+  nic::Counters counters;                    ///< of the machine
+  sim::Counters workload_counters;           ///< what the workload itself noticed
+  std::vector<std::string> broken;           ///< what the workload itself found wrong: "lost_updates: 3"
   std::vector<nic::Usage> busiest;           ///< of the whole run, the greatest share first; none of random schedules
   std::string pause_cycle;                   ///< links that PFC has paused for good, in words; empty: none
   std::vector<std::string> hints;            ///< counters that explain a surprise, a line each: hints.hpp

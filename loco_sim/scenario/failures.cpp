@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/settings.hpp"
@@ -43,6 +44,30 @@ NodeStop host_stop(const yaml::Node& item, const std::string& path, const topolo
   const topology::VertexId v = vertex(host, path + ".host", out, graph.switches());
   if (v >= out.nodes) refuse(host, path + ".host", "a host");
   return {v, {at->second.number}};
+}
+
+/// `{host: h2, pauses: 1ms, until: 2ms, class: 3}`.
+void read_storm(const yaml::Node& item, const std::string& path, const topology::Topology& graph, Scenario& out) {
+  constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "pauses", .type = Type::duration},
+                                   Option{.key = "until", .type = Type::duration},
+                                   Option{.key = "class", .type = Type::integer, .most = fabric::kClasses - 1}};
+  const std::string prefix = path + ".";
+  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
+  const yaml::Node& host = *item.find("host");
+  fabric::PauseStorm storm{.host = vertex(host, path + ".host", out, graph.switches())};
+  if (storm.host >= graph.hosts()) refuse(host, path + ".host", "a host");
+  storm.from = {s.find(path + ".pauses")->second.number};
+  if (const auto until = s.find(path + ".until"); until != s.end()) {
+    storm.until = {until->second.number};
+    if (storm.until <= storm.from)
+      throw text::InputError(until->second.place, path + ".until", "a time after pauses",
+                             options::format_number(until->second.number, Type::duration));
+  }
+  if (const auto c = s.find(path + ".class"); c != s.end()) {
+    storm.classes = static_cast<std::uint8_t>(1U << static_cast<unsigned>(c->second.number));
+    require_class(c->second, path + ".class", out);
+  }
+  out.network.storms.push_back(storm);
 }
 
 /// What keeps hosts from stopping; nothing when they can.
@@ -108,10 +133,17 @@ void read_failures(const yaml::Node& node, const topology::Topology& graph, Scen
       read_link(items[i], path, graph, changes, out);
       continue;
     }
+    const bool pauses = items[i].find("pauses") != nullptr;
     if (const std::string reason = why_no_stops(out); !reason.empty())
       throw text::InputError(
           items[i].place, path,
-          "schedule: timed, fabric.model: packet and hardware with a network, so that hosts can stop", reason);
+          fmt::format("schedule: timed, fabric.model: packet and hardware with a network, so that hosts can {}",
+                      pauses ? "pause links" : "stop"),
+          reason);
+    if (pauses) {
+      read_storm(items[i], path, graph, out);
+      continue;
+    }
     out.stops.push_back(host_stop(items[i], path, graph, out));
   }
   add_changes(std::move(changes), out.network);

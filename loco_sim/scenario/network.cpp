@@ -15,6 +15,7 @@
 #include "fabric/flow/flow_clock.hpp"
 #include "fabric/flow/platform_file.hpp"
 #include "fabric/topology/kinds.hpp"
+#include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/failures.hpp"
 #include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
@@ -138,6 +139,10 @@ void apply_options(const Settings& settings, fabric::Options& options) {
     return settings.find(fmt::format("fabric.{}", key))->second;
   };
   for (const Option& option : fabric::fabric_options()) option.set(&options, setting(option.key).number);
+  // To say how it looks is to have it look.
+  for (const Option& option : fabric::fabric_options())
+    if (option.key.starts_with("pfc.watchdog.") && setting(option.key).given && !setting("pfc.watchdog.enabled").given)
+      options.watchdog.enabled = true;
   if (options.dcqcn.profile != fabric::DcqcnProfile::mlx5) return;
   for (const Option& option : fabric::fabric_options()) {
     const bool open = option.key.starts_with("dcqcn.") && option.key != "dcqcn.enabled" && !setting(option.key).given;
@@ -312,6 +317,8 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
     apply_options(settings, out.network.options);
     refuse_idle_options(settings, out);
     out.network.seed = out.seed;
+    if (const yaml::Node* classes = yaml::find_at(root, "fabric.classes"); classes != nullptr)
+      read_classes(*classes, out);
     read_capture(root, settings, graph, out);
     if (const yaml::Node* failures = yaml::find_at(root, "fabric.failures"); failures != nullptr) {
       read_failures(*failures, graph, out);

@@ -6,10 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
+#include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/workload_list.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
@@ -209,7 +211,14 @@ Scenario read_scenario(yaml::Node root, const std::string& file) {
     read_workload_list(*several, out);
   } else {
     out.workload = kind;
-    out.parameters = read_parameters(settings, "workload.", kind, out.nodes, out);
+    const yaml::Node* const ranks = root.find("workload")->find("ranks");
+    if (ranks != nullptr && workloads::find(kind)->collective) out.ranks = read_ranks(*ranks, out.nodes);
+    const auto nodes = static_cast<std::uint32_t>(out.ranks.empty() ? out.nodes : out.ranks.size());
+    out.parameters = read_parameters(settings, "workload.", kind, nodes, out);
+    if (!out.ranks.empty() && !workloads::shares_run(*workloads::find(kind), out.parameters))
+      refuse(*ranks, "workload.ranks", "an algorithm beside it");
+    out.service = read_service(*root.find("workload"), settings, "workload.", out);
+    require_classes_of_flows(settings, "workload.", kind, out.parameters, out.nodes, out);
     const yaml::Node* const sizes = root.find("workload")->find("sizes");
     if (sizes != nullptr && workloads::find(kind)->collective) read_sizes(*sizes, out);
   }

@@ -63,10 +63,13 @@ struct Scenario {
   std::uint32_t nodes = 2;
   std::vector<NodeStop> stops;          ///< hosts that stop
   std::vector<std::uint32_t> path_mtu;  ///< of each host's queue pairs; 0: as much as links carry; empty: all 0
-  std::string workload;                 ///< its kind; "workloads": several
-  workloads::Params parameters{{}};     ///< of the workload, where it is one
-  std::vector<PartWorkload> parts;      ///< where there are several; else empty
-  std::vector<std::int64_t> sizes;      ///< of a collective: one run for each; empty: of its parameter `size`
+  Service service;                      ///< of the workload's queue pairs
+  std::vector<fabric::CongestionSettings> congestion;  ///< of workloads that have their own, numbered from 1
+  std::string workload;                                ///< its kind; "workloads": several
+  workloads::Params parameters{{}};                    ///< of the workload, where it is one
+  std::vector<PartWorkload> parts;                     ///< where there are several; else empty
+  std::vector<NodeId> ranks;                           ///< of a collective: its nodes in their order; empty: all
+  std::vector<std::int64_t> sizes;  ///< of a collective: one run for each; empty: of its parameter `size`
   Settings settings;  ///< every key of scenario_table() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
   bool trace_subevents = true;
@@ -100,6 +103,8 @@ struct Scenario {
 [[nodiscard]] const Option& workload_kind_option();
 /// What collectives have beside their parameters; read from the document.
 [[nodiscard]] std::span<const Option> collective_options();
+/// What the queue pairs of any workload may have of their own.
+[[nodiscard]] std::span<const Option> service_options();
 /// The parameters of a workload, which lie below `workload.`; throws std::out_of_range for an unknown kind.
 [[nodiscard]] std::span<const Option> workload_options(const std::string& kind);
 [[nodiscard]] std::vector<std::string> workload_kinds();

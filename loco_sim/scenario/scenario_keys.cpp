@@ -93,8 +93,12 @@ constexpr auto kNetworkLists = std::to_array<Option>({
     {.key = "fabric.failures",
      .type = Type::list,
      .doc = "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, "
-            "loss in packets in a million, and {host: h2, stops: 50us}, a node whose threads and NIC do "
-            "nothing from then on."},
+            "loss in packets in a million, {host: h2, stops: 50us}, a node whose threads and NIC do "
+            "nothing from then on, and {host: h2, pauses: 1ms, until: 2ms, class: 3}, a NIC that pauses its link."},
+    {.key = "fabric.classes",
+     .type = Type::list,
+     .doc = "Traffic classes beside class 0: a list of {id: 3, flow_control: pfc, buffer: {...}, pfc: {...}, ecn: "
+            "{...}, schedule: strict} or {weight: 3}; what is left out is as fabric says (docs/fabric.md)."},
     {.key = "fabric.path_mtu",
      .type = Type::list,
      .doc = "Hosts whose queue pairs have another path MTU than the links (hardware.link.mtu): a list of {host: h1, "
@@ -123,7 +127,8 @@ constexpr auto kWorkloadOptions = std::to_array<Option>({
     {.key = "workloads",
      .type = Type::list,
      .doc = "Several at once, in place of `workload`: a list of maps with a workload's keys and `name`, `nodes: [0-15, "
-            "20]` (all when left out) and `start`. Of traffic, flows and collectives (docs/flows.md)."},
+            "20]` (all when left out), `start`, `class`, `ack_class` and `congestion`. Of traffic, flows and "
+            "collectives (docs/flows.md)."},
 });
 
 std::span<const Option> kind_options() {
@@ -248,7 +253,8 @@ const Table& scenario_table() {
 }
 
 Table scenario_table(const std::string& kind) {
-  std::vector<Group> workload = {{"", kind_options()}, {"workload.", workload_options(kind)}};
+  std::vector<Group> workload = {
+      {"", kind_options()}, {"workload.", workload_options(kind)}, {"workload.", service_options()}};
   if (known_workload(kind).collective) workload.push_back({"", collective_options()});
   return table_with(workload);
 }
@@ -259,6 +265,10 @@ std::span<const Option> collective_options() {
        .type = Type::list,
        .doc = "A run for each of these sizes, in place of `size`, and a row for each as nccl-tests print them "
               "(docs/collectives.md)."},
+      {.key = "workload.ranks",
+       .type = Type::list,
+       .doc =
+           "The nodes in the order of their ranks, such as [0, 2, 1, 3] or [0-7]; all in their order when left out."},
   });
   return kOptions;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/scenario.hpp"
@@ -117,12 +118,41 @@ Json programs_json() {
           {"required", {"kind", "hosts"}}};
 }
 
+/// Once for all workloads.
+Json congestion_json() {
+  Json congestion = object_of({{"", congestion_options()}}, Fill::given_only);
+  congestion["required"] = {"algorithm"};
+  congestion["description"] = std::string(find_option({{"", service_options()}}, "congestion")->doc);
+  return congestion;
+}
+
+/// What any workload may have beside its parameters.
+void add_service(Json& object) {
+  for (const Option& key : service_options())
+    object["properties"][std::string(key.key)] = key_json(key, Fill::defaults);
+  object["properties"]["congestion"] = {{"$ref", "#/definitions/congestion"}};
+}
+
+Json classes_json(const std::string& doc) {
+  Json one = object_of({{"", class_options()}}, Fill::given_only);
+  const Json weight = {{"type", "integer"}, {"minimum", 1}, {"maximum", 1'000}};
+  one["properties"]["schedule"] = {
+      {"description", one["properties"]["schedule"]["description"]},
+      {"anyOf",
+       Json::array({{{"const", "strict"}},
+                    {{"type", "object"}, {"additionalProperties", false}, {"properties", {{"weight", weight}}}}})}};
+  one["required"] = {"id"};
+  return {{"description", doc}, {"type", "array"}, {"maxItems", fabric::kClasses}, {"items", one}};
+}
+
 Json workload_json(const std::string& doc) {
   Json kinds = Json::array();
   for (const std::string& kind : workload_kinds()) {
     Json object = object_of({{"", workload_options(kind)}});
     object["properties"]["kind"] = {{"const", kind}, {"description", workload_description(kind)}};
+    add_service(object);
     if (workloads::find(kind)->collective) {
+      object["properties"]["ranks"] = key_json(collective_options().back(), Fill::defaults);
       object["properties"]["sizes"] = key_json(collective_options().front(), Fill::defaults);
       object["properties"]["sizes"]["items"] = object["properties"]["size"];
     }
@@ -149,6 +179,8 @@ Json workload_list_json(const std::string& doc) {
                      {"items", node},
                      {"description", "Its hosts, in the order of its ranks: 3, or 0-15; all when left out."}};
     keys["start"] = start;
+    if (workload.collective) keys["ranks"] = keys["nodes"];
+    add_service(object);
     object["required"] = {"kind"};
     kinds.push_back(std::move(object));
   }
@@ -235,6 +267,7 @@ std::string json_schema() {
   schema.update(object_of(scenario_table()));
   Json& properties = schema["properties"];
   const auto doc = [](std::string_view key) { return std::string(find_option(scenario_table(), key)->doc); };
+  properties["fabric"]["properties"]["classes"] = classes_json(doc("fabric.classes"));
   properties["workload"] = workload_json(doc("workload"));
   properties["workloads"] = workload_list_json(doc("workloads"));
   properties["hardware"] = hardware_json(doc("hardware"));
@@ -242,6 +275,7 @@ std::string json_schema() {
   properties["sweep"] = sweep_json(doc("sweep"));
   properties["transport"] = {
       {"anyOf", Json::array({properties["transport"]["properties"]["kind"], properties["transport"]})}};
+  schema["definitions"] = {{"congestion", congestion_json()}};
   schema["oneOf"] = Json::array({{{"required", {"workload"}}}, {{"required", {"workloads"}}}});
   return text::json_text(schema, 2) + "\n";
 }
@@ -253,6 +287,9 @@ std::string reference() {
     if (workloads::find(kind)->collective) table.push_back({"", collective_options()});
     out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind), rows(table));
   }
+  out += "\n### Any workload\n\nBeside its parameters, and in `workloads`.\n\n" +
+         rows({{"workload.", service_options()}}) + "\n### `fabric.classes`\n\nOf each entry.\n\n" +
+         rows({{"", class_options()}});
   out += "\n### Faults\n\n| fault | what goes wrong |\n|---|---|\n";
   for (const std::string& name : fault_names()) out += fmt::format("| `{}` | {} |\n", name, fault_description(name));
   return out;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"
@@ -54,6 +55,7 @@ void require_gpu(const Value& memory, const std::string& path, const Scenario& o
 constexpr auto kPartOptions = std::to_array<Option>({
     {.key = "name", .least = 1, .most = 64, .doc = "What results call it."},
     {.key = "nodes", .type = Type::list, .doc = "Its hosts."},
+    {.key = "ranks", .type = Type::list, .doc = "Of collectives: the same."},
     {.key = "start", .type = Type::duration, .fallback = 0, .most = 3'600'000'000'000'000, .doc = "When it begins."},
 });
 
@@ -65,6 +67,13 @@ void add_nodes(const yaml::Node& item, const std::string& path, std::uint32_t al
     if (std::ranges::find(out, n) != out.end()) refuse(item, path, fmt::format("each host once ({})", n));
     out.push_back(n);
   }
+}
+
+std::vector<NodeId> node_list(const yaml::Node& node, const std::string& path, std::uint32_t all) {
+  std::vector<NodeId> nodes;
+  const std::vector<yaml::Node>& items = list(node, path, "hosts");
+  for (std::size_t i = 0; i < items.size(); ++i) add_nodes(items[i], fmt::format("{}[{}]", path, i), all, nodes);
+  return nodes;
 }
 
 std::string kind_of(const yaml::Node& item, const std::string& path) {
@@ -108,16 +117,18 @@ PartWorkload read_part(const yaml::Node& item, const std::string& path, Scenario
   const std::array<Option, 1> kind = {workload_kind_option()};
   std::array<Option, 1> of_part = kind;
   of_part[0].key = "kind";
-  const Settings settings =
-      read_settings(item, prefix, {{prefix, of_part}, {prefix, kPartOptions}, {prefix, workload_options(read.kind)}});
+  const Settings settings = read_settings(
+      item, prefix,
+      {{prefix, of_part}, {prefix, kPartOptions}, {prefix, service_options()}, {prefix, workload_options(read.kind)}});
   read.part.name = name_of(settings, prefix, read.kind, out.parts);
   if (const Value* const start = given(settings, prefix + "start")) read.part.start_ps = start->number;
-  if (const yaml::Node* const nodes = item.find("nodes")) {
-    const std::vector<yaml::Node>& items = list(*nodes, prefix + "nodes", "hosts");
-    for (std::size_t i = 0; i < items.size(); ++i)
-      add_nodes(items[i], fmt::format("{}nodes[{}]", prefix, i), out.nodes, read.part.nodes);
-  }
   const workloads::Workload& workload = *workloads::find(read.kind);
+  const yaml::Node* const named = item.find("nodes");
+  const yaml::Node* const ranks = item.find("ranks");
+  if (ranks != nullptr && !workload.collective) refuse(*ranks, prefix + "ranks", "nodes in its place: no collective");
+  if (ranks != nullptr && named != nullptr) refuse(*ranks, prefix + "ranks", "nodes or ranks, one of both");
+  if (named != nullptr) read.part.nodes = node_list(*named, prefix + "nodes", out.nodes);
+  if (ranks != nullptr) read.part.nodes = node_list(*ranks, prefix + "ranks", out.nodes);
   const auto nodes = read.part.nodes.empty() ? out.nodes : static_cast<std::uint32_t>(read.part.nodes.size());
   if (nodes < workload.nodes_min || nodes > workload.nodes_max)
     throw text::InputError(
@@ -125,6 +136,8 @@ PartWorkload read_part(const yaml::Node& item, const std::string& path, Scenario
         fmt::format("{} to {} nodes for the workload {}", workload.nodes_min, workload.nodes_max, read.kind),
         fmt::format("{}", nodes));
   read.parameters = read_parameters(settings, prefix, read.kind, nodes, out);
+  read.part.service = read_service(item, settings, prefix, out);
+  require_classes_of_flows(settings, prefix, read.kind, read.parameters, nodes, out);
   require_shared(item, path, read);
   return read;
 }
@@ -160,6 +173,12 @@ workloads::Params read_parameters(const Settings& settings, const std::string& p
                          value.text.empty() ? fmt::format("{}", value.number) : text::in_quotes(value.text));
 }
 
+std::vector<NodeId> read_ranks(const yaml::Node& node, std::uint32_t nodes) {
+  std::vector<NodeId> ranks = node_list(node, "workload.ranks", nodes);
+  if (ranks.size() < 2) refuse(node, "workload.ranks", "2 nodes or more");
+  return ranks;
+}
+
 void read_sizes(const yaml::Node& node, Scenario& out) {
   constexpr std::size_t kMost = 64;
   const std::string path = "workload.sizes";
@@ -174,7 +193,8 @@ void read_sizes(const yaml::Node& node, Scenario& out) {
     if (bytes % size.multiple_of != 0) refuse(items[i], at, fmt::format("a multiple of {}", size.multiple_of));
     workloads::Params parameters = out.parameters;
     parameters.set("size", bytes);
-    if (const auto misfit = workload.misfit(parameters, out.nodes)) refuse(items[i], at, misfit->expected);
+    const auto ranks = static_cast<std::uint32_t>(out.ranks.empty() ? out.nodes : out.ranks.size());
+    if (const auto misfit = workload.misfit(parameters, ranks)) refuse(items[i], at, misfit->expected);
     out.sizes.push_back(bytes);
   }
 }

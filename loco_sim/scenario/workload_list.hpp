@@ -14,6 +14,9 @@ namespace loco::scenario {
 [[nodiscard]] workloads::Params read_parameters(const Settings& settings, const std::string& prefix,
                                                 const std::string& kind, std::uint32_t nodes, Scenario& out);
 
+/// `workload.ranks` of a collective: its nodes, in the order of their ranks. Throws InputError.
+[[nodiscard]] std::vector<NodeId> read_ranks(const yaml::Node& node, std::uint32_t nodes);
+
 /// Reads `workload.sizes` of a collective; the scenario has its other parameters. Throws InputError.
 void read_sizes(const yaml::Node& node, Scenario& out);
 

@@ -14,6 +14,7 @@ hosts::Config runtime_config(const ClusterConfig& config) {
           .network = config.network,
           .nodes = config.nodes,
           .path_mtu = config.path_mtu,
+          .congestion = config.congestion,
           .seed = config.seed,
           .schedule = config.schedule,
           .record = config.record,
@@ -34,7 +35,8 @@ SimulatedCluster::SimulatedCluster(ClusterConfig config)
                .threads = runtime_.threads(),
                .nodes = nodes_,
                .runtime = runtime_,
-               .recorder = runtime_.recorder()} {
+               .recorder = runtime_.recorder(),
+               .services = {config_.service}} {
   for (NodeId n = 0; n < config_.nodes; ++n) nodes_.push_back(std::make_unique<VirtualTransport>(context_, n));
 }
 

@@ -20,13 +20,25 @@ using hosts::NodeStop;
 using hosts::ProgramError;
 using hosts::Schedule;
 
+/// What the queue pairs of a workload, or some of them, have of their own.
+struct Service {
+  std::uint8_t traffic_class = 0;           ///< 0 to 7, of all that they send
+  std::uint8_t ack_class = nic::kOwnClass;  ///< of answers without payload
+  std::uint8_t congestion = 0;              ///< 0: as the network's options say; n: ClusterConfig::congestion[n - 1]
+  std::uint8_t inbox = 0;                   ///< n: takes SENDs, into VirtualTransport::open_inbox(n)
+
+  bool operator==(const Service&) const = default;
+};
+
 struct ClusterConfig {
   nic::HardwareProfile profile;
   nic::HostsConfig hosts = {};  ///< who has other hardware, or several NICs
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;
-  std::vector<std::uint32_t> path_mtu = {};  ///< of each node's queue pairs (nic::SystemConfig)
+  std::vector<std::uint32_t> path_mtu = {};                 ///< of each node's queue pairs (nic::SystemConfig)
+  Service service = {};                                     ///< of all queue pairs that have no other
+  std::vector<fabric::CongestionSettings> congestion = {};  ///< beside that of `network`
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;
   bool record = false;              ///< keep a trace of calls and subevents

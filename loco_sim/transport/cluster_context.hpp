@@ -24,6 +24,7 @@ struct ClusterContext {
   const std::vector<std::unique_ptr<VirtualTransport>>& nodes;
   hosts::Runtime& runtime;
   const std::unique_ptr<hosts::Recorder>& recorder;  ///< null: nothing is recorded
+  std::vector<Service> services;                     ///< by OperationTag::service
   std::map<nic::QpId, nic::Cqe> failures{};          ///< the first failed completion of each queue pair that was polled
   HeldLocks locks{};
   std::optional<std::int64_t> failed_ps{};  ///< when the latest connection was found to have failed
@@ -31,6 +32,8 @@ struct ClusterContext {
 
   /// The time of the calling thread.
   [[nodiscard]] std::int64_t now_ps() { return threads.current().now().ps; }
+  /// The number of a service, which is new or has been asked for before.
+  [[nodiscard]] std::uint8_t service(const Service& service);
   /// The completion of an operation that failed, over a connection of that number, has been polled.
   void note_failure(const nic::Cqe& failed, std::uint32_t connection) {
     const bool first = failures.try_emplace(failed.qp, failed).second;

@@ -15,10 +15,10 @@ VirtualTransport::Changes VirtualTransport::changes_with(NodeId peer) const {
 nic::QpId VirtualTransport::queue_pair(hosts::Thread& thread, Towards to) {
   nic::QpId& mine = end_of(thread.index, to).qp;
   if (mine != nic::kNone) return mine;
-  mine = create_end(thread.index);
+  mine = create_end(thread.index, to.service);
   VirtualTransport& other = *cluster_.nodes.at(to.peer);
-  const Towards back{node_, to.connection};
-  const nic::QpId theirs = other.create_end(thread.index);
+  const Towards back{node_, to.connection, to.service};
+  const nic::QpId theirs = other.create_end(thread.index, to.service);
   cluster_.system.connect(mine, theirs);
   cluster_.system.set_qp_thread(mine, cluster_.threads.current_id());
   if (to.connection != 0) {
@@ -36,12 +36,13 @@ nic::QpId VirtualTransport::queue_pair(hosts::Thread& thread, Towards to) {
 }
 
 bool VirtualTransport::is_connected(const hosts::Thread& thread, Towards to) const {
-  if (to.connection != changes_with(to.peer).present) return other_ends_.contains({thread.index, to});
+  if (to.service != 0 || to.connection != changes_with(to.peer).present)
+    return other_ends_.contains({thread.index, to});
   return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][to.peer].qp != nic::kNone;
 }
 
 VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to) {
-  if (to.connection != changes_with(to.peer).present) return other_ends_[{thread, to}];
+  if (to.service != 0 || to.connection != changes_with(to.peer).present) return other_ends_[{thread, to}];
   if (thread >= ends_.size()) ends_.resize(thread + 1);
   if (ends_[thread].empty()) ends_[thread].resize(num_nodes());
   return ends_[thread][to.peer];
@@ -49,15 +50,26 @@ VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to
 
 /// Threads take turns over the NICs of their hosts, by their number: so both ends are on NICs of one number where the
 /// hosts have as many.
-nic::QpId VirtualTransport::create_end(std::uint32_t thread) {
+nic::QpId VirtualTransport::create_end(std::uint32_t thread, std::uint8_t service) {
+  const Service& of = cluster_.services[service];
+  const auto inbox = inboxes_.find(of.inbox);
+  const bool receives = inbox != inboxes_.end();
   return cluster_.system.create_qp(node_, {.send_cq = completion_queue_,
+                                           .recv_cq = receives ? inbox->second.completions : nic::kNone,
                                            .send_entries = cluster_.config.send_queue_entries,
+                                           .srq = receives ? inbox->second.receives : nic::kNone,
+                                           .traffic_class = of.traffic_class,
+                                           .ack_class = of.ack_class,
+                                           .congestion = of.congestion,
                                            .nic = thread % cluster_.config.hosts.nics(node_)});
 }
 
 void VirtualTransport::adopt(nic::ThreadId id) {
   const std::size_t index = threads_.size();
   threads_.push_back(id);
+  for (const auto& [where, end] : other_ends_)
+    if (where.first == index && where.second.service != 0 && end.qp != nic::kNone)
+      cluster_.system.set_qp_thread(end.qp, id);
   if (index >= ends_.size()) return;
   for (const End& end : ends_[index]) {
     if (end.qp != nic::kNone) cluster_.system.set_qp_thread(end.qp, id);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "hosts/costs.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
@@ -89,31 +90,37 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
     throw std::runtime_error("a remote atomic was refused: this NIC has none (nic.atomic_cap)");
   }
   hosts::Thread& thread = current();
-  if (!thread.list.empty() && (thread.list_peer != remote.node || thread.list_connection != remote.connection)) {
+  if (!thread.list.empty() && (thread.list_peer != remote.node || thread.list_connection != remote.connection ||
+                               thread.list_service != tag.service)) {
     throw std::logic_error("a list of work requests goes on towards another node");
   }
   thread.build();  // the doorbell is rung for the whole list
   thread.list_peer = remote.node;
   thread.list_connection = remote.connection;
+  thread.list_service = tag.service;
   wqe.wr_id = tag.token;
   wqe.lkey = local_key(wqe.local);
   wqe.rkey = remote.rkey;
   wqe.signaled = false;
   if (tag.tell == Tell::with_next)
-    record(wqe, {remote.node, remote.connection}, tag.work_id);  // what comes next may be another call's
+    record(wqe, {remote.node, remote.connection, tag.service}, tag.work_id);  // what comes next may be another call's
   thread.list.push_back(wqe);
   if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
 }
 
 void VirtualTransport::post_list(OperationTag tag) {
   hosts::Thread& thread = current();
-  const Towards to{thread.list_peer, thread.list_connection};
+  const Towards to{thread.list_peer, thread.list_connection, thread.list_service};
   thread.change(is_connected(thread, to) ? Access::buffered_change : Access::change);
   thread.time.make_room();
   const nic::QpId qp = queue_pair(thread, to);
   make_send_room(thread, qp, thread.list.size());
   std::uint32_t& silent = end_of(thread.index, to).silent;
-  if (tag.tell != Tell::with_next) record(thread.list.back(), to, tag.work_id);
+  if (thread.list.back().opcode == nic::Opcode::send) {
+    record_send(thread.list.back(), qp, tag.work_id);
+  } else if (tag.tell != Tell::with_next) {
+    record(thread.list.back(), to, tag.work_id);
+  }
   silent += static_cast<std::uint32_t>(thread.list.size());
   if (tag.tell == Tell::always || silent >= silent_max()) {
     thread.list.back().signaled = true;
@@ -148,6 +155,14 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
                                          .bytes = nic::is_atomic(wqe.opcode) ? 8 : wqe.length,
                                          .compare = wqe.compare_add});
   }
+}
+
+/// To the memory models a SEND is a put to where it arrives.
+void VirtualTransport::record_send(nic::Wqe& wqe, nic::QpId qp, std::uint64_t work_id) {
+  const trace::CallId call = cluster_.recorder ? cluster_.recorder->begin_message(cluster_.threads.current_id(), qp,
+                                                                                  cluster_.system.seq(), now_ps())
+                                               : 0;
+  wqe.op = cluster_.followed.name(call, work_id);
 }
 
 void VirtualTransport::make_send_room(hosts::Thread& thread, nic::QpId qp, std::size_t count) {
@@ -189,6 +204,43 @@ void VirtualTransport::compare_swap(Address local, const Region& remote, std::ui
         .compare_add = expected,
         .swap = desired},
        remote, tag);
+}
+
+void VirtualTransport::send(Address local, NodeId to, std::uint64_t size, OperationTag tag) {
+  post({.opcode = nic::Opcode::send, .length = length_of(size), .local = local}, Region{.node = to}, tag);
+}
+
+namespace {
+constexpr std::uint32_t kInboxReceives = 1'024;
+}  // namespace
+
+void VirtualTransport::open_inbox(std::uint8_t number, const Region& into) {
+  nic::System& system = cluster_.system;
+  Inbox& inbox = inboxes_[number];
+  inbox = {.completions = system.create_cq(node_, kInboxReceives),
+           .receives = system.create_srq(node_, kInboxReceives),
+           .into = into};
+  for (std::uint32_t i = 0; i < kInboxReceives; ++i)
+    system.post_srq_recv(inbox.receives,
+                         {.wr_id = i, .address = into.base, .length = length_of(into.size), .lkey = into.rkey});
+}
+
+std::size_t VirtualTransport::empty_inbox(std::uint8_t number) {
+  const Inbox& inbox = inboxes_.at(number);
+  std::array<nic::Cqe, 16> cqes;
+  hosts::Thread& thread = current();
+  const std::size_t taken = thread.poll(inbox.completions, cqes);
+  if (taken == 0) return 0;
+  std::array<nic::RecvWqe, cqes.size()> receives;
+  for (std::size_t i = 0; i < taken; ++i)
+    receives[i] = {.wr_id = cqes[i].wr_id,
+                   .address = inbox.into.base,
+                   .length = length_of(inbox.into.size),
+                   .lkey = inbox.into.rkey};
+  const auto posted = std::span(receives).first(taken);
+  if (thread.post_srq_recv(inbox.receives, posted, hosts::receive_cost(profile(), taken)) != nic::PostResult::ok)
+    throw std::logic_error("a receive was refused");
+  return taken;
 }
 
 void VirtualTransport::remote_fence(NodeId node) {

@@ -71,6 +71,14 @@ bool VirtualTransport::may_give_up_peers() const {
   return loses && cluster_.threads.timed();
 }
 
+std::uint8_t ClusterContext::service(const Service& service) {
+  const auto known = std::ranges::find(services, service);
+  const auto number = static_cast<std::size_t>(known - services.begin());
+  if (number > 0xff) throw std::length_error("a run has at most 256 kinds of queue pairs");
+  if (known == services.end()) services.push_back(service);
+  return static_cast<std::uint8_t>(number);
+}
+
 void ClusterContext::hear_of_failure() {
   failed_ps = now_ps();
   for (const auto& node : nodes)

@@ -72,6 +72,12 @@ class VirtualTransport final : public Transport {
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, OperationTag tag) override;
   void remote_fence(NodeId node) override;
+  // SENDs, beside what Transport has: over queue pairs of a service with an inbox.
+  void send(Address local, NodeId to, std::uint64_t size, OperationTag tag);
+  /// Receive requests for as many SENDs as may come before somebody empties it, all into the same memory. Set-up.
+  void open_inbox(std::uint8_t number, const Region& into);
+  /// Takes what has come and has as many receives again; how many. For a polling loop.
+  std::size_t empty_inbox(std::uint8_t number);
   [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
   std::size_t poll(std::span<Completion> out) override;
 
@@ -109,6 +115,7 @@ class VirtualTransport final : public Transport {
   struct Towards {
     NodeId peer = 0;
     std::uint32_t connection = 0;
+    std::uint8_t service = 0;
     friend auto operator<=>(const Towards&, const Towards&) = default;
   };
   struct End {
@@ -133,7 +140,7 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] std::vector<End*> ended_with(NodeId peer);
   /// Which of the connections with its peer a queue pair is of.
   [[nodiscard]] std::uint32_t connection_of(nic::QpId qp) const;
-  nic::QpId create_end(std::uint32_t thread);
+  nic::QpId create_end(std::uint32_t thread, std::uint8_t service);
   /// A thread of this node has been created: the queue pairs of its index are its own.
   void adopt(nic::ThreadId id);
   /// May a new thread take the place of that one: its index, its queue pairs?
@@ -144,6 +151,7 @@ class VirtualTransport final : public Transport {
   void post_list(OperationTag tag);
   /// The next operation of the calling thread, as the trace has it.
   void record(nic::Wqe& wqe, Towards to, std::uint64_t work_id);
+  void record_send(nic::Wqe& wqe, nic::QpId qp, std::uint64_t work_id);
   /// Until the queue pair's send queue has room for that many.
   void make_send_room(hosts::Thread& thread, nic::QpId qp, std::size_t count);
   /// Work requests that a thread may leave without a CQE, one after the other: half the send queue.
@@ -155,7 +163,7 @@ class VirtualTransport final : public Transport {
   std::vector<nic::ThreadId> threads_;  ///< of this node, by index
   std::vector<std::vector<End>> ends_;  ///< of the present connections, by thread index and peer
   std::map<NodeId, Changes> changes_;
-  /// Of connections that are not the present one, by thread index.
+  /// Of connections that are not the present one, and of other services, by thread index.
   std::map<std::pair<std::uint32_t, Towards>, End> other_ends_;
   std::map<nic::QpId, std::uint32_t> numbers_;   ///< of the connections of queue pairs, those of the first apart
   std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
@@ -163,7 +171,13 @@ class VirtualTransport final : public Transport {
   std::uint64_t device_span_ = 0;                ///< ... to the end of the last one; 0: there is none
   std::vector<Flag> free_flags_;
   std::deque<ControlMessage> inbox_;
-  std::uint32_t waiting_for_room_ = 0;  ///< threads with a full send queue
+  struct Inbox {
+    nic::CqId completions = 0;
+    nic::SrqId receives = 0;
+    Region into{};
+  };
+  std::map<std::uint8_t, Inbox> inboxes_;  ///< by Service::inbox
+  std::uint32_t waiting_for_room_ = 0;     ///< threads with a full send queue
 };
 
 }  // namespace loco

@@ -13,7 +13,8 @@ using collectives::Collective;
 
 /// In the order of the names that a kind has for its key `algorithm`.
 constexpr std::array kAllReduceAlgorithms = {Algorithm::ring, Algorithm::halving_doubling,
-                                             Algorithm::recursive_doubling, Algorithm::double_tree};
+                                             Algorithm::recursive_doubling, Algorithm::double_tree,
+                                             Algorithm::hierarchical};
 constexpr std::array kAllGatherAlgorithms = {Algorithm::ring, Algorithm::recursive_doubling};
 constexpr std::array kReduceScatterAlgorithms = {Algorithm::ring, Algorithm::recursive_halving};
 constexpr std::array kAllToAllAlgorithms = {Algorithm::pairwise, Algorithm::staged, Algorithm::bruck,
@@ -46,12 +47,17 @@ Algorithm algorithm_of(Collective what, const Params& params) {
   return Algorithm::ring;
 }
 
+std::uint32_t group_of(Collective what, const Params& params) {
+  return what == Collective::all_reduce ? params.count("group") : 0;
+}
+
 collectives::Schedule schedule_of(Collective what, const Params& params, std::uint32_t nodes) {
   constexpr std::uint64_t kChunks = 64;  // where no size is said
   const auto size = static_cast<std::uint64_t>(params.get("size")) / params.count("channels");
   const auto chunk = static_cast<std::uint64_t>(params.get("chunk"));
   const std::uint64_t chunks = chunk == 0 ? std::min(kChunks, size / kWord) : (size + chunk - 1) / chunk;
-  return collectives::make_schedule(what, algorithm_of(what, params), nodes, static_cast<std::uint32_t>(chunks));
+  return collectives::make_schedule(what, algorithm_of(what, params), nodes, static_cast<std::uint32_t>(chunks),
+                                    group_of(what, params));
 }
 
 BusBandwidth bus_of(Collective what, std::uint64_t bytes, std::uint64_t n) {
@@ -87,7 +93,10 @@ std::optional<Misfit> misfit(Collective what, const Params& params, std::uint32_
   constexpr std::int64_t kChunksMost = 65'536;
   const std::int64_t rate = params.get("reduce_rate");
   if (rate != 0 && rate < kReduceRateLeast) return Misfit{"reduce_rate", "0bps, or 1Mbps and more"};
-  if (!collectives::fits(what, algorithm_of(what, params), nodes))
+  const bool grouped = algorithm_of(what, params) == Algorithm::hierarchical;
+  if (grouped && !collectives::fits(what, Algorithm::hierarchical, nodes, group_of(what, params)))
+    return Misfit{"group", "nodes of which " + std::to_string(nodes) + " are several groups, from 2 on"};
+  if (!grouped && !collectives::fits(what, algorithm_of(what, params), nodes))
     return Misfit{"algorithm", "another one for " + std::to_string(nodes) + " nodes, which are no power of two"};
   if (params.get("chunk") != 0 && params.get("size") / params.get("chunk") > kChunksMost)
     return Misfit{"chunk", "at most " + std::to_string(kChunksMost) + " chunks"};

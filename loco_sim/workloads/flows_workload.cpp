@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 
 #include "loco_sim/workloads/flows/arrivals.hpp"
 #include "loco_sim/workloads/flows/flow_files.hpp"
@@ -103,6 +104,13 @@ std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes) {
   if (params.get("load") == 0) return Misfit{"load", "thousandths of the port's rate, above 0"};
   if (params.get("count") == 0 && params.get("until") == 0) return Misfit{"arrivals", "count or until beside it"};
   return std::nullopt;
+}
+
+std::vector<std::uint8_t> classes_of_flows(const Params& params, std::uint32_t nodes) {
+  std::set<std::uint8_t> classes;
+  for (const flows::Flow& flow : listed(params, nodes).flows)
+    if (flow.traffic_class != flows::kWorkloadClass) classes.insert(flow.traffic_class);
+  return {classes.begin(), classes.end()};
 }
 
 void start_flows(const Setup& setup) {

@@ -82,8 +82,8 @@ inline constexpr std::array kBarrierParams = {
 
 /// Slower adding could be beyond the end of simulated time.
 inline constexpr std::int64_t kReduceRateLeast = 1'000'000;
-inline constexpr std::array<std::string_view, 4> kAllReduceAlgorithmNames = {"ring", "halving_doubling",
-                                                                             "recursive_doubling", "double_tree"};
+inline constexpr std::array<std::string_view, 5> kAllReduceAlgorithmNames = {
+    "ring", "halving_doubling", "recursive_doubling", "double_tree", "hierarchical"};
 inline constexpr std::array<std::string_view, 2> kAllGatherAlgorithmNames = {"ring", "recursive_doubling"};
 inline constexpr std::array<std::string_view, 2> kReduceScatterAlgorithmNames = {"ring", "recursive_halving"};
 inline constexpr std::array<std::string_view, 4> kAllToAllAlgorithmNames = {"pairwise", "staged", "bruck", "direct"};
@@ -398,7 +398,7 @@ inline constexpr std::array<std::string_view, 6> kFlowPatternNames = {"incast", 
 inline constexpr std::array<std::string_view, 3> kArrivalNames = {"at_once", "every", "poisson"};
 inline constexpr std::array<std::string_view, 4> kStartUnitNames = {"ps", "ns", "us", "ms"};
 inline constexpr std::array<std::string_view, 2> kQueuePairsNames = {"pair", "flow"};
-inline constexpr std::array<std::string_view, 2> kFlowOperationNames = {"write", "read"};
+inline constexpr std::array<std::string_view, 3> kFlowOperationNames = {"write", "read", "send"};
 inline constexpr std::array<std::string_view, 2> kFlowEndNames = {"received", "completed"};
 inline constexpr std::array<std::string_view, 2> kIdealNames = {"alone", "base_rtt"};
 inline constexpr std::array kFlowsParams = {
@@ -460,7 +460,8 @@ inline constexpr std::array kFlowsParams = {
            .type = Type::choice,
            .fallback = 0,
            .choices = kFlowOperationNames,
-           .doc = "a WRITE by the source, or a READ by the destination"},
+           .doc = "a WRITE by the source, a READ by the destination, or a SEND, for which the destination has receives "
+                  "posted"},
     Option{.key = "flows_end",
            .type = Type::choice,
            .fallback = 0,
@@ -538,7 +539,13 @@ inline constexpr std::array kAllReduceParams = {
                   "adding takes no time but that of a chunk's first word, which is summed and checked"},
     algorithm_option(kAllReduceAlgorithmNames,
                      "ring; halving_doubling: recursive halving, then doubling; recursive_doubling: whole vectors, a "
-                     "power of two of nodes; double_tree: two trees of chunks"),
+                     "power of two of nodes; double_tree: two trees of chunks; hierarchical: within groups, then "
+                     "between them"),
+    Option{.key = "group",
+           .type = Type::integer,
+           .fallback = 0,
+           .most = 1024,
+           .doc = "of hierarchical: so many nodes in a row are a group"},
     kChannels,
     kChunk,
     kWarmup};
@@ -609,6 +616,8 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
 /// Hosts that are not there. Throws text::InputError for a file that is no list, or no distribution.
 [[nodiscard]] std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes);
+/// Classes that flows of a list have of their own, ascending.
+[[nodiscard]] std::vector<std::uint8_t> classes_of_flows(const Params& params, std::uint32_t nodes);
 /// All messages of a sender may be for one node.
 [[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
 /// A vector with less than a word for each node.

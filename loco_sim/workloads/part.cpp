@@ -48,6 +48,7 @@ void WorkloadHosts::spawn(std::uint32_t rank, const std::string& name, Simulated
 }
 
 OperationTag WorkloadHosts::tag(OperationTag own) const {
+  own.service = service_;
   if (meeting_ == nullptr) return own;
   own.token |= std::uint64_t{part_.number} << kNumberShift;
   if (own.work_id != 0) own.work_id = (own.work_id - 1) * part_.parts + part_.number + 1;

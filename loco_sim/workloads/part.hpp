@@ -20,6 +20,7 @@ struct Part {
   std::string name{};           ///< empty: the only one
   std::vector<NodeId> nodes{};  ///< by rank; empty: all
   std::int64_t start_ps = 0;
+  Service service{};         ///< of its queue pairs
   std::uint32_t number = 0;  ///< among `parts`
   std::uint32_t parts = 1;
 };
@@ -56,10 +57,13 @@ class WorkloadHosts {
  public:
   /// A cluster is the hosts of its one workload.
   WorkloadHosts(SimulatedCluster& cluster)  // NOLINT(google-explicit-constructor)
-      : WorkloadHosts(cluster, {}, nullptr) {}
+      : WorkloadHosts(cluster, {.service = cluster.config().service}, nullptr) {}
   /// `meeting` is null where it is the only workload.
   WorkloadHosts(SimulatedCluster& cluster, Part part, MeetingPoint* meeting)
-      : cluster_(cluster), part_(std::move(part)), meeting_(meeting) {}
+      : cluster_(cluster),
+        part_(std::move(part)),
+        meeting_(meeting),
+        service_(cluster.context().service(part_.service)) {}
 
   [[nodiscard]] std::uint32_t count() const {
     return part_.nodes.empty() ? cluster_.config().nodes : static_cast<std::uint32_t>(part_.nodes.size());
@@ -78,6 +82,18 @@ class WorkloadHosts {
   }
   /// For what its threads post. Tokens are below 2^56.
   [[nodiscard]] OperationTag tag(OperationTag own) const;
+  /// For those of a class of their own, as OperationTag::service.
+  [[nodiscard]] std::uint8_t service_of(std::uint8_t traffic_class) {
+    Service service = part_.service;
+    service.traffic_class = traffic_class;
+    return cluster_.context().service(service);
+  }
+  /// Its queue pairs take SENDs; the number of the inbox of each of its nodes.
+  std::uint8_t take_sends() {
+    part_.service.inbox = static_cast<std::uint8_t>(part_.number + 1);
+    service_ = cluster_.context().service(part_.service);
+    return part_.service.inbox;
+  }
   /// Completions of what was posted with such tags, by any of the node's threads of this workload.
   std::size_t poll(Transport& node, std::span<Completion> out) {
     return meeting_ == nullptr ? node.poll(out) : meeting_->poll(node, part_.number, out);
@@ -92,6 +108,7 @@ class WorkloadHosts {
   SimulatedCluster& cluster_;
   Part part_;
   MeetingPoint* meeting_;
+  std::uint8_t service_;
 };
 
 }  // namespace loco::workloads

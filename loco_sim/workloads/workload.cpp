@@ -168,11 +168,13 @@ void require_fit(const Workload& workload, const Params& params, std::uint32_t n
 }
 }  // namespace
 
-Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster, LibraryFaults faults) {
-  require_fit(workload, params, cluster.config().nodes, cluster.config().send_queue_entries);
+Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster, LibraryFaults faults,
+            std::vector<NodeId> ranks) {
+  const auto nodes = ranks.empty() ? cluster.config().nodes : static_cast<std::uint32_t>(ranks.size());
+  require_fit(workload, params, nodes, cluster.config().send_queue_entries);
   Results results;
   std::function<void()> at_end;
-  WorkloadHosts hosts(cluster);
+  WorkloadHosts hosts(cluster, {.nodes = std::move(ranks), .service = cluster.config().service}, nullptr);
   const Setup setup{cluster, hosts, params, faults, results, &at_end};
   workload.start(setup);
   cluster.run();

@@ -164,9 +164,10 @@ struct Footprint {
 [[nodiscard]] std::uint32_t send_queue_entries(const Workload& workload, const Params& params);
 
 /// Starts a workload on a fresh cluster and runs it to its end. Throws std::invalid_argument when the cluster has too
-/// few or too many nodes, or send queues that are too short, and what SimulatedCluster::run() throws.
+/// few or too many nodes, or send queues that are too short, and what SimulatedCluster::run() throws. `ranks`: of one
+/// that may share a run, its nodes in their order; empty: all.
 [[nodiscard]] Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster,
-                          LibraryFaults faults = {});
+                          LibraryFaults faults = {}, std::vector<NodeId> ranks = {});
 
 /// One of several in a run.
 struct Job {

@@ -29,8 +29,14 @@ struct QpSettings {
 
 class Connection {
  public:
-  Connection(NodeId node, QpType type, Transport transport, ThreadId thread, std::uint8_t traffic_class = 0)
-      : node_(node), thread_(thread), type_(type), transport_(transport), traffic_class_(traffic_class) {}
+  Connection(NodeId node, const QpConfig& config, Transport transport)
+      : node_(node),
+        thread_(config.thread),
+        type_(config.type),
+        transport_(transport),
+        traffic_class_(config.traffic_class),
+        ack_class_(config.ack_class == kOwnClass ? config.traffic_class : config.ack_class),
+        congestion_(config.congestion) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
   [[nodiscard]] QpId peer() const { return peer_; }
@@ -42,6 +48,10 @@ class Connection {
   [[nodiscard]] std::uint32_t qkey() const { return qkey_; }
   /// Of all that it sends, for as long as it lives.
   [[nodiscard]] std::uint8_t traffic_class() const { return traffic_class_; }
+  /// The same of answers without payload.
+  [[nodiscard]] std::uint8_t ack_class() const { return ack_class_; }
+  /// Which of the system's congestion controls it has (Kernel::congestion()).
+  [[nodiscard]] std::uint8_t congestion() const { return congestion_; }
   [[nodiscard]] const QpSettings& settings() const { return settings_; }
 
   /// Sends are completed as flushed.
@@ -73,6 +83,8 @@ class Connection {
   Transport transport_;
   QpState state_ = QpState::reset;
   std::uint8_t traffic_class_ = 0;
+  std::uint8_t ack_class_ = 0;
+  std::uint8_t congestion_ = 0;
   std::uint32_t qkey_ = 0;  // UD
   QpSettings settings_{};
 };

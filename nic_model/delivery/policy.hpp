@@ -8,7 +8,6 @@
 
 #include <cstdint>
 
-#include "fabric/congestion/options.hpp"
 #include "nic_model/transport_options.hpp"
 #include "sim/time.hpp"
 
@@ -85,18 +84,16 @@ struct DeliveryOperations {
   bool operator==(const DeliveryOperations&) const = default;
 };
 
+/// Which congestion control it has is said for each connection (Connection::congestion).
 struct DeliveryPolicy {
   DeliveryOperations operations{};
   DeliveryOrder order{};
   Acknowledgement acknowledgement = Acknowledgement::none;
   DeliveryRecovery recovery{};
   DeliveryPaths paths{};
-  fabric::CongestionAlgorithm congestion = fabric::CongestionAlgorithm::none;
 
   [[nodiscard]] constexpr bool acknowledges() const { return acknowledgement != Acknowledgement::none; }
   [[nodiscard]] constexpr bool answers_each_packet() const { return acknowledgement == Acknowledgement::packet; }
-  /// Does congestion control go by answers?
-  [[nodiscard]] bool controls() const { return needs_answers(congestion); }
   bool operator==(const DeliveryPolicy&) const = default;
 };
 

@@ -9,7 +9,6 @@ DeliveryPolicy rc_policy(const HardwareProfile& p, const DeliveryNetwork& networ
   DeliveryPolicy policy;
   policy.operations = {.reads = true, .atomics = true};
   policy.acknowledgement = Acknowledgement::message;
-  policy.congestion = network.congestion;
   DeliveryOrder& order = policy.order;
   order.writes_early = writes_overtake(p.nic_placement);
   order.reads_early = reads_as_they_come(p.nic_placement);

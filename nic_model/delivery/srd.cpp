@@ -15,7 +15,6 @@ DeliveryPolicy unordered_policy(const HardwareProfile& p, const DeliveryNetwork&
                   .says_where = true,
                   .when_whole = true};
   policy.acknowledgement = Acknowledgement::packet;
-  policy.congestion = network.congestion;
   policy.recovery = {.selective = true, .timer = timer_on(network), .rto_least = p.transport.rto_least};
   policy.recovery.tolerance = network.has_paths ? p.nic_reorder_tolerance : sim::Duration{};
   if (!network.loses) policy.recovery.tolerance = kNeverLate;

@@ -18,7 +18,6 @@ struct DeliveryNetwork {
   bool has_paths = false;  ///< packets of one flow may take several
   bool any_order = false;  ///< they come in any order, whatever paths there are
   bool timers = false;     ///< transport timers run although nothing is lost
-  fabric::CongestionAlgorithm congestion = fabric::CongestionAlgorithm::none;
 };
 
 // One file each; those of Ultra Ethernet share uet.cpp.

@@ -6,7 +6,6 @@ namespace loco::nic {
 DeliveryPolicy ud_policy(const HardwareProfile& /*profile*/, const DeliveryNetwork& network) {
   DeliveryPolicy policy;
   policy.operations = {.writes = false};
-  policy.congestion = network.congestion;
   return policy;
 }
 

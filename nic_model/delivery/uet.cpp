@@ -11,7 +11,6 @@ DeliveryPolicy rod_policy(const HardwareProfile& p, const DeliveryNetwork& netwo
   DeliveryPolicy policy;
   policy.operations = {.reads = true, .atomics = true};
   policy.acknowledgement = Acknowledgement::packet;
-  policy.congestion = network.congestion;
   policy.recovery = {.timer = timer_on(network), .rto_least = p.transport.rto_least};
   return policy;
 }

@@ -62,15 +62,16 @@ SystemConfig checked(const SystemConfig& config) {
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
     throw std::invalid_argument(std::string(error));
   }
-  const fabric::CongestionAlgorithm algorithm = config.network.options.algorithm();
+  std::vector<fabric::CongestionAlgorithm> algorithms = {config.network.options.algorithm()};
+  for (const fabric::CongestionSettings& settings : config.congestion) algorithms.push_back(settings.algorithm);
+  const bool by_answers = std::ranges::any_of(algorithms, [](auto a) { return needs_answers(a); });
   const auto spares_answers = [](const HardwareProfile& p) { return p.nic_ack_coalescing > 1; };
-  if (needs_answers(algorithm) &&
-      (spares_answers(config.profile) || std::ranges::any_of(config.hosts.hardware, spares_answers))) {
+  if (by_answers && (spares_answers(config.profile) || std::ranges::any_of(config.hosts.hardware, spares_answers))) {
     throw std::invalid_argument(
         "congestion.algorithm hpcc, timely, swift and nscc need an answer a packet: nic.ack_coalescing 1, or 0 to have "
         "it set");
   }
-  if (needs_answers(algorithm) && config.profile.link_rate.value == 0) {
+  if (by_answers && config.profile.link_rate.value == 0) {
     throw std::invalid_argument("congestion.algorithm hpcc, timely, swift and nscc need links with a rate");
   }
   SystemConfig c = config;
@@ -178,7 +179,10 @@ fabric::Config fabric_config(const SystemConfig& c) {
   network.planes = reliable_order(p).writes_early;
   network.sprays = reliable_policy(p).paths.sprays();
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
-  if (needs_telemetry(network.options.algorithm())) {
+  network.telemetry = network.telemetry || std::ranges::any_of(c.congestion, [](const auto& settings) {
+                        return needs_telemetry(settings.algorithm);
+                      });
+  if (network.writes_telemetry()) {
     network.packet_max =
         network.packet_max + sim::Bytes{fabric::kTelemetryBytes + fabric::kTelemetryHops * fabric::kTelemetryHopBytes};
   }
@@ -205,7 +209,7 @@ Kernel::Kernel(const SystemConfig& c)
     packet_spread_ = c.profile.link_delay + c.profile.switch_latency +
                      sim::transmission_time(c.profile.link_mtu + c.profile.link_overhead, c.profile.link_rate);
   }
-  const bool drops = loses_packets_ && c.network.options.flow_control == fabric::FlowControl::drop_tail;
+  const bool drops = loses_packets_ && c.network.has(fabric::FlowControl::drop_tail);
   in_time_ = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
   drops_in_time_ = in_time_ && drops;
   datagrams_overtake_ = ideal && !in_time_;
@@ -218,15 +222,17 @@ Kernel::Kernel(const SystemConfig& c)
   const Faults& faults = c.profile.faults;
   if (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion)) windows_ = false;
   const fabric::Options& options = c.network.options;
-  const bool unheard = needs_answers(options.algorithm()) && !in_time_;
-  congestion_ = {unheard ? fabric::CongestionAlgorithm::none : options.algorithm(), options.dcqcn, options.congestion};
-  controls_ = needs_answers(congestion_.algorithm);
+  congestion_.push_back({options.algorithm(), options.dcqcn, options.congestion});
+  congestion_.insert(congestion_.end(), c.congestion.begin(), c.congestion.end());
+  for (fabric::CongestionSettings& settings : congestion_) {
+    if (needs_answers(settings.algorithm) && !in_time_) settings.algorithm = fabric::CongestionAlgorithm::none;
+    controls_ = controls_ || needs_answers(settings.algorithm);
+  }
   const DeliveryNetwork network{.ideal = c.profile.link_ideal,
                                 .loses = loses_packets_,
                                 .has_paths = has_paths(c),
                                 .any_order = options.order == fabric::PacketOrder::any,
-                                .timers = times_ports_,
-                                .congestion = congestion_.algorithm};
+                                .timers = times_ports_};
   for (std::size_t i = 0; i < kTransports; ++i) policies_[i] = transports()[i].make(c.profile, network);
 }
 

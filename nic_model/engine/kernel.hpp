@@ -110,7 +110,9 @@ class Kernel {
   /// Does a requester measure round trips, or count what is under way (requester/transmit_window.hpp)?
   [[nodiscard]] bool windows() const { return windows_; }
   /// Congestion control, and whether it goes by answers: in runs in the order of time.
-  [[nodiscard]] const fabric::CongestionSettings& congestion() const { return congestion_; }
+  [[nodiscard]] const fabric::CongestionSettings& congestion(std::uint8_t which = 0) const {
+    return congestion_[which];
+  }
   [[nodiscard]] bool controls() const { return controls_; }
   /// May a requester have to wait for answers before it sends more?
   [[nodiscard]] bool holds_back() const { return windows_ || controls_; }
@@ -171,7 +173,7 @@ class Kernel {
   bool drops_in_time_ = false;  // and its switches drop
   bool windows_ = false;
   bool controls_ = false;
-  fabric::CongestionSettings congestion_{};
+  std::vector<fabric::CongestionSettings> congestion_{};  // the network's, then SystemConfig::congestion
   bool bursts_ = false;
   std::uint32_t bursting_ = 0;
   sim::EventQueue events_;

@@ -259,7 +259,9 @@ void schedule_next(Engine& engine, std::uint32_t domain) {
 }  // namespace
 
 void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
-  constexpr std::uint32_t kFew = 64;  // are copied without a look
+  // So many are copied without a look. Of a packet the last cache line often comes by itself: looking at 64 bytes that
+  // are zero would have the simulating machine map a page for each packet.
+  constexpr std::uint32_t kFew = 32;
   HostMemory& memory = engine.memories[engine.host_of(node)];
   const Address address = write.address + done;
   const bool zero = bytes > kFew && engine.payloads.blank(write.buffer) && memory.blank(address, bytes);

@@ -13,6 +13,11 @@ using fabric::CongestionAlgorithm;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
+/// A queue pair's.
+const fabric::CongestionSettings& settings_of(const Engine& engine, QpId id) {
+  return engine.kernel.congestion(engine.connections[id].congestion());
+}
+
 /// Data that a requester sends, and that is answered.
 bool is_answered_data(const Engine& engine, const fabric::Packet& packet) {
   return (packet.opcode == Op::write || packet.opcode == Op::send) && packet.length > 0 &&
@@ -52,9 +57,9 @@ sim::Duration longest_round_trip(const Engine& engine, NodeId from, std::uint32_
   return most;
 }
 
-fabric::CongestionPath path_of(const Engine& engine, NodeId from, NodeId to) {
+fabric::CongestionPath path_of(const Engine& engine, const fabric::CongestionSettings& settings, NodeId from,
+                               NodeId to) {
   const HardwareProfile& p = engine.profile(from);
-  const fabric::CongestionSettings& settings = engine.kernel.congestion();
   const auto wire = static_cast<std::uint32_t>(p.link_mtu.count + p.link_overhead.count);
   fabric::CongestionPath path{.line = engine.network.port_rate(from),
                               .packet = {wire},
@@ -73,7 +78,8 @@ fabric::CongestionPath path_of(const Engine& engine, NodeId from, NodeId to) {
 CongestionControl& control_of(Engine& engine, QpId id, NodeId to) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   if (!c.control.begun()) {
-    c.control = fabric::Congestion(engine.kernel.congestion(), path_of(engine, engine.connections[id].node(), to));
+    const fabric::CongestionSettings& settings = settings_of(engine, id);
+    c.control = fabric::Congestion(settings, path_of(engine, settings, engine.connections[id].node(), to));
   }
   return c;
 }
@@ -100,7 +106,8 @@ constexpr std::size_t kSeenMax = 4'096;
 }  // namespace
 
 void carry_feedback(Engine& engine, fabric::Packet& packet) {
-  const CongestionAlgorithm algorithm = engine.kernel.congestion().algorithm;
+  const CongestionAlgorithm algorithm = settings_of(engine, packet.source_qp).algorithm;
+  if (!needs_answers(algorithm)) return;
   if (answers_data(engine, packet)) return echo(engine.contexts[packet.source_qp].edit_congestion(), packet, engine);
   if (!needs_telemetry(algorithm) || !is_answered_data(engine, packet)) return;
   packet.b = engine.network.keep_telemetry({});
@@ -108,7 +115,7 @@ void carry_feedback(Engine& engine, fabric::Packet& packet) {
 }
 
 sim::SimTime paced(Engine& engine, const fabric::Packet& packet, sim::SimTime at) {
-  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  const fabric::CongestionSettings& settings = settings_of(engine, packet.source_qp);
   const sim::SimTime now = engine.now();
   // Only data counts, and only what passes the network.
   if (settings.algorithm == CongestionAlgorithm::none || packet.length == 0 || packet.source == packet.destination) {
@@ -139,7 +146,8 @@ sim::SimTime paced_until(const Engine& engine, QpId id) {
 }
 
 void take_feedback(Engine& engine, const fabric::Packet& packet) {
-  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  const fabric::CongestionSettings& settings = settings_of(engine, packet.destination_qp);
+  if (!needs_answers(settings.algorithm)) return;
   fabric::Telemetry telemetry;
   const bool carries = needs_telemetry(settings.algorithm) && packet.b != 0 &&
                        (packet.opcode == Op::ack || is_answered_data(engine, packet));
@@ -190,23 +198,23 @@ void tell_acknowledged(Engine& engine, QpId id, Psn una) {
 
 void tell_timeout(Engine& engine, QpId id) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
-  c.control.on_timeout(engine.now(), engine.kernel.congestion());
+  c.control.on_timeout(engine.now(), settings_of(engine, id));
 }
 
 void tell_lost(Engine& engine, QpId id, Psn psn) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   const std::uint64_t lost = c.flight.lose(psn);
-  if (lost != 0) c.control.on_loss(engine.now(), {lost}, {c.flight.bytes()}, engine.kernel.congestion());
+  if (lost != 0) c.control.on_loss(engine.now(), {lost}, {c.flight.bytes()}, settings_of(engine, id));
 }
 
 void tell_all_sent_again(Engine& engine, QpId id, bool lost) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   const std::uint64_t bytes = c.flight.lose_all();
-  if (lost && bytes != 0) c.control.on_loss(engine.now(), {bytes}, {}, engine.kernel.congestion());
+  if (lost && bytes != 0) c.control.on_loss(engine.now(), {bytes}, {}, settings_of(engine, id));
 }
 
 void answer_mark(Engine& engine, const fabric::Packet& packet) {
-  const fabric::CongestionSettings& settings = engine.kernel.congestion();
+  const fabric::CongestionSettings& settings = settings_of(engine, packet.destination_qp);
   if (settings.algorithm != CongestionAlgorithm::dcqcn) return;
   CongestionControl& c = engine.contexts[packet.destination_qp].edit_congestion();
   if (!c.cnps.due(engine.now(), settings.dcqcn.cnp_interval)) return;
@@ -221,7 +229,7 @@ void answer_mark(Engine& engine, const fabric::Packet& packet) {
 
 void slow_down(Engine& engine, QpId qp) {
   CongestionControl& c = control_of(engine, qp, engine.connections[qp].peer_node());
-  c.control.on_cnp(engine.now(), engine.kernel.congestion());
+  c.control.on_cnp(engine.now(), settings_of(engine, qp));
 }
 
 }  // namespace loco::nic

@@ -24,6 +24,10 @@ std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
          (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
          fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
 }
+/// Without payload: of the queue pair's ack_class.
+bool is_bare_answer(fabric::Opcode op) {
+  return op == fabric::Opcode::ack || op == fabric::Opcode::nak || op == fabric::Opcode::cnp;
+}
 }  // namespace
 
 void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there) {
@@ -60,7 +64,8 @@ sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& pa
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
   const HardwareProfile& p = engine.profile(packet.source);
   packet.wire = wire_bytes(engine, packet);
-  packet.traffic_class = engine.connections[packet.source_qp].traffic_class();
+  const Connection& sender = engine.connections[packet.source_qp];
+  packet.traffic_class = is_bare_answer(packet.opcode) ? sender.ack_class() : sender.traffic_class();
   if (engine.kernel.controls()) carry_feedback(engine, packet);
   engine.count(&Counters::packets_sent);
   packet.serial = static_cast<std::uint32_t>(engine.kernel.counters().packets_sent);
@@ -89,14 +94,14 @@ void release_lost(Engine& engine) {
   }
 }
 
-bool wait_for_port(Engine& engine, QpId id, bool responder) {
+bool wait_for_port(Engine& engine, QpId id, bool responder, fabric::Opcode next) {
   const NodeId node = engine.connections[id].node();
   if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
   const Connection& qp = engine.connections[id];
-  if (!engine.network.paused(node, qp.peer_node(), qp.traffic_class())) return false;
+  const std::uint8_t traffic_class = is_bare_answer(next) ? qp.ack_class() : qp.traffic_class();
+  if (!engine.network.paused(node, qp.peer_node(), traffic_class)) return false;
   // With planes, who has waited before may wait for other ports.
-  if (engine.ports[node].wait({id, responder}) || engine.network.config().planes ||
-      !engine.network.config().classes.empty())
+  if (engine.ports[node].wait({id, responder}) || engine.network.config().planes || engine.network.config().classed())
     engine.network.await_resume(node);
   return true;
 }

@@ -57,8 +57,8 @@ class Port {
 /// of it, and must not come late.
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following = 0);
 /// If the port is paused, or for what it sends to itself the NIC's receive buffer is full: has the queue pair's
-/// requester, or its responder, wait for it in turn, and returns true.
-bool wait_for_port(Engine& engine, QpId id, bool responder);
+/// requester, or its responder, wait for it in turn, and returns true. `next`: what it would send.
+bool wait_for_port(Engine& engine, QpId id, bool responder, fabric::Opcode next);
 /// The port of a node is not paused any more.
 void port_resumed(Engine& engine, NodeId node);
 /// Where whole messages are handed over: of this one the first packet is in the NIC at `there`, and could leave then

@@ -298,7 +298,7 @@ void Requester::repeat(Engine& engine, QpId id) {
 void Requester::transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   const DeliveryPolicy& policy = policy_of(engine, qp);
-  if (wait_for_port(engine, id, false)) return port_is_closed(engine, id);
+  if (wait_for_port(engine, id, false, fabric::Opcode::write)) return port_is_closed(engine, id);
   transmit_event_ = false;
   if (engine.kernel.controls() && engine.now() < may_send_from(engine, id)) return schedule_transmit(engine, id);
   if (may_repeat(engine, id)) return repeat(engine, id);

@@ -138,7 +138,7 @@ sim::SimTime Responder::answer_free(Engine& engine, QpId id, const fabric::Packe
 }
 
 void Responder::respond(Engine& engine, QpId id) {
-  if (wait_for_port(engine, id, true)) return;
+  if (wait_for_port(engine, id, true, responses_.empty() ? Op::read_response : responses_.front().opcode)) return;
   respond_event_ = false;
   const Connection& qp = engine.connections[id];
   settle_reads(engine, id);

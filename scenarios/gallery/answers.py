@@ -5,11 +5,13 @@ An answer takes `at`, which gives the value at (x, group), and the rows.
 
 from __future__ import annotations
 
+import pathlib
 from typing import Any, Callable, Mapping, Sequence
 
 import loco_sim as ls
 from loco_sim.measured import time_text
 
+HERE = pathlib.Path(__file__).resolve().parent
 Row = Mapping[str, Any]
 Rows = Sequence[Row]
 
@@ -270,3 +272,66 @@ def ring_breaks(at: Callable[..., float], rows: Rows) -> str:
     return (f"Not alone: a NIC that places in order goes back when packets overtake each other, and the ring stays right. With "
             f"a NIC that places packets as they come, {at('adaptive', 'out_of_order'):.0f} of 100 messages are read wrong, because the "
             f"head may arrive before the message: the checker finds the run inconsistent with rdmawait. On one path, every NIC is right.")
+
+
+SMALL = 100_000  # bytes: a flow up to so many is small
+
+
+def congestion_rows() -> Rows:
+    """99th percentile of slowdowns of small and of larger flows, by congestion control and load of the background."""
+    scenario = ls.Scenario(HERE / "congestion_control.yaml")
+    rows = []
+    for load in (500, 800):
+        for algorithm in ("none", "dcqcn", "hpcc", "swift", "nscc"):
+            flows = ls.run(scenario, overrides={"workloads.background.load": load,
+                                                "fabric.congestion.algorithm": algorithm}).flows
+            for name, some in ((f"to {SMALL // 1000} kB", flows["bytes"] <= SMALL), ("larger", flows["bytes"] > SMALL)):
+                rows.append({"load, flows": f"{load // 10} %, {name}", "algorithm": algorithm,
+                             "slowdown": float(flows[some]["slowdown"].quantile(0.99))})
+    return rows
+
+
+def congestion_controls(at: Callable[..., float], rows: Rows) -> str:
+    def small(load: int, algorithm: str) -> float:
+        return at(f"{load} %, to {SMALL // 1000} kB", algorithm)
+    controlled = ("dcqcn", "hpcc", "swift", "nscc")
+    best = min(controlled, key=lambda a: small(80, a))
+    worst = max(controlled, key=lambda a: small(80, a))
+    others = ", ".join(f"{at('80 %, larger', a):.0f} with {a}" for a in controlled)
+    return (f"Of flows to {SMALL // 1000} kB, 99 % have at most {small(50, 'none'):.0f} times their time alone with PFC only, at half the "
+            f"load, and {small(80, 'none'):.0f} at 80 %. With {best} it is {small(50, best):.1f} and {small(80, best):.1f}, with "
+            f"{worst} {small(50, worst):.1f} and {small(80, worst):.1f}. Larger flows pay or gain: at 80 % load "
+            f"{at('80 %, larger', 'none'):.0f} without, {others}.")
+
+
+def slowest(operation: str) -> Callable[[Row], float]:
+    return lambda row: float(row[f"by_operation.{operation}.max_ps"])
+
+
+def trimming_saves(at: Callable[..., float], rows: Rows) -> str:
+    times = {n: at(n, "false") / at(n, "true") for n in distinct_of(rows, "workload.senders")}
+    most = max(times, key=lambda n: times[n])
+    trimmed = {row["workload.senders"]: row["workload_counters.fabric_packets_trimmed"] for row in rows
+               if row["fabric.trim.enabled"] == "true"}
+    return (f"With {most} senders the last of 512 KiB is there after {picoseconds(at(most, 'true'))} in place of "
+            f"{picoseconds(at(most, 'false'))}: of {trimmed[most]} packets the receiver gets the headers in time to ask for them "
+            f"again, where others are missed by gaps and time-outs.")
+
+
+def distinct_of(rows: Rows, key: str) -> list[str]:
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def storm_ends(at: Callable[..., float], rows: Rows) -> str:
+    lost = next(row["workload_counters.fabric_watchdog_lost"] for row in rows if row["fabric.pfc.watchdog.enabled"] == "true")
+    return (f"Who sends to host 3 stands behind what waits for host 2: {picoseconds(at('false'))} at most, until the storm ends. "
+            f"With a watchdog it is {picoseconds(at('true'))}, and {lost} packets for host 2 are lost, which their sender repeats.")
+
+
+def fastest_all_reduce(at: Callable[..., float], rows: Rows) -> str:
+    algorithms = distinct_of(rows, "workload.algorithm")
+    best = {size: min(algorithms, key=lambda a: at(size, a)) for size in distinct_of(rows, "workload.size")}
+    first, last = list(best)[0], list(best)[-1]
+    return (f"By size: {', '.join(f'{size} {a}' for size, a in best.items())}. Of {first} the ring takes "
+            f"{at(first, 'ring') / at(first, best[first]):.1f} times as long as {best[first]}; of {last} whole vectors "
+            f"(recursive_doubling) take {at(last, 'recursive_doubling') / at(last, best[last]):.1f} times as long as {best[last]}.")

@@ -19,11 +19,11 @@ sys.path.insert(0, str(HERE))  # for the other file of this folder, whoever load
 
 from answers import (  # noqa: E402
     Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed,
-    corerma_rows, counted, dcqcn_effect, fence_cost,
+    congestion_controls, congestion_rows, corerma_rows, counted, dcqcn_effect, fastest_all_reduce, fence_cost,
     goodput, gpu_distance, loss_effect, median_of, million_a_second, mixed_rows,
     picoseconds, queue_pair_rows, rails_speed, rate_effect,
     ring_breaks, routing_difference, rules_broken, selective_repeat_saves, size, size_for_half, slow_receiver,
-    switching_cost, thrashing, victim_waits, window_depth,
+    slowest, storm_ends, switching_cost, thrashing, trimming_saves, victim_waits, window_depth,
 )
 
 PAGE = HERE.parents[1] / "docs" / "gallery.md"
@@ -87,6 +87,15 @@ ENTRIES = [
     Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
     Entry("rails", "topology.rails", None, "all-reduce of 16 MiB", median_of(), picoseconds, rails_speed),
     Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance),
+    Entry("congestion_control", "load, flows", "algorithm", "slowdown of 99 %", lambda row: float(row["slowdown"]),
+          lambda v: f"{v:.1f}", congestion_controls, log_y=True, measure=congestion_rows,
+          question="Which congestion control keeps small flows quick beside large ones and incasts?",
+          command="loco-sim run scenarios/gallery/congestion_control.yaml --set workloads.background.load=800"),
+    Entry("trimming", "workload.senders", "fabric.trim.enabled", "last flow", slowest("flow"), picoseconds, trimming_saves),
+    Entry("pause_storm", "fabric.pfc.watchdog.enabled", None, "slowest flow beside the storm",
+          slowest("beside it: flow"), picoseconds, storm_ends, log_y=True),
+    Entry("all_reduce", "workload.size", "workload.algorithm", "all-reduce", median_of(), picoseconds, fastest_all_reduce,
+          log_y=True),
     Entry("selective_repeat", "fabric.loss", "hardware.nic.placement", "payload", goodput, bit_rate, selective_repeat_saves),
 ]
 

@@ -103,7 +103,7 @@ struct Trimmed : fabric::LinkTap {
   void on_packet(fabric::topology::LinkId, sim::SimTime, const fabric::Packet& packet) override {
     if (packet.trimmed) packets.insert({packet.source_qp, packet.psn.value()});
   }
-  void on_pause(fabric::topology::LinkId, sim::SimTime, bool) override {}
+  void on_pause(fabric::topology::LinkId, sim::SimTime, std::uint8_t, bool) override {}
 };
 }  // namespace
 

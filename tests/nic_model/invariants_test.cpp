@@ -118,7 +118,7 @@ struct Answering {
     nic::Engine engine(state.units(), nullptr);
     state.responders[1].request_arrived(engine, write);
     if (type == nic::QpType::rc) return;
-    state.connections[1] = nic::Connection(1, type, nic::transport_of(type, {}), 0);
+    state.connections[1] = nic::Connection(1, {.type = type}, nic::transport_of(type, {}));
     state.connections[1].enter(nic::QpState::rts);
   }
   static nic::SystemConfig two_nodes() {

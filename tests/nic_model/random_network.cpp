@@ -107,6 +107,44 @@ void draw_transport(Random& random, nic::SystemConfig& c) {
   if (one_in(random, 4)) c.network.options.order = fabric::PacketOrder::any;
 }
 
+/// Likewise: traffic classes, hosts that pause their links, a watchdog, congestion control of some queue pairs alone.
+void draw_classes(Random& random, nic::SystemConfig& c) {
+  using fabric::FlowControl;
+  fabric::Config& network = c.network;
+  if (one_in(random, 3)) {
+    for (const std::uint32_t id : {3U, 5U, 6U}) {
+      if (one_in(random, 2)) continue;
+      fabric::TrafficClass of = network.all_classes().at(id);
+      of.strict = one_in(random, 3);
+      of.weight = static_cast<std::uint32_t>(1 + below(random, 4));
+      of.ecn = one_in(random, 2);
+      if (network.options.flow_control != FlowControl::unlimited && one_in(random, 2))
+        of.buffers->flow_control = pick(random, {FlowControl::pfc, FlowControl::drop_tail});
+      network.classes.push_back(of);
+    }
+  }
+  if (network.has(FlowControl::pfc) && one_in(random, 4)) {
+    fabric::WatchdogOptions& watchdog = network.options.watchdog;
+    watchdog = {.enabled = true, .poll = 20_us, .detect = pick(random, {20_us, 100_us}), .restore = 50_us};
+    if (one_in(random, 3)) watchdog.action = fabric::WatchdogAction::forward;
+  }
+  if (one_in(random, 4)) {
+    const sim::SimTime from{static_cast<std::int64_t>(below(random, 150'000'000))};
+    network.storms.push_back({.host = static_cast<fabric::NodeId>(below(random, c.nodes)),
+                              .from = from,
+                              .until = from + sim::Duration{static_cast<std::int64_t>(1 + below(random, 400'000'000))},
+                              .classes = static_cast<std::uint8_t>(one_in(random, 2) ? 0xff : 1U << 3U)});
+  }
+  if (!one_in(random, 4)) return;
+  using fabric::CongestionAlgorithm;
+  fabric::CongestionSettings own{.others = network.options.congestion};
+  own.algorithm = pick(random, {CongestionAlgorithm::none, CongestionAlgorithm::hpcc, CongestionAlgorithm::swift,
+                                CongestionAlgorithm::nscc});
+  if (own.algorithm == CongestionAlgorithm::nscc) network.options.ecn = true;
+  if (own.algorithm != CongestionAlgorithm::none) c.profile.nic_ack_coalescing = 1;
+  c.congestion.push_back(own);
+}
+
 void draw_failures(Random& random, fabric::Config& network) {
   const auto cables = fabric::topology::build(network.shape).cables();
   for (std::uint64_t n = one_in(random, 2) ? 1 + below(random, 3) : 0; n > 0; --n) {
@@ -202,14 +240,21 @@ class Traffic {
     s.to = hot_ ? 0 : static_cast<nic::NodeId>(below(random_, nodes));  // perhaps itself
     s.adds_at = 8 * std::uint64_t{index};
     system_.set_word(s.to, regions_[s.to].base + s.adds_at, 0);
-    s.qp = system_.create_qp(s.from, cqs_[s.from], 64);
-    const nic::DeliveryOperations has = nic::reliable_policy(system_.config().profile).operations;
-    const nic::QpId target = has.atomics ? system_.create_qp(s.to, cqs_[s.to], 64)
-                                         : system_.create_qp(s.to, {.send_cq = cqs_[s.to],
-                                                                    .recv_cq = system_.create_cq(s.to, 64),
-                                                                    .send_entries = 64,
-                                                                    .recv_entries = kRequests});
-    system_.connect(s.qp, target);
+    const std::vector<fabric::TrafficClass> classes = system_.config().network.used_classes();
+    nic::QpConfig of{.send_entries = 64,
+                     .traffic_class = static_cast<std::uint8_t>(classes[index % classes.size()].id),
+                     .congestion = static_cast<std::uint8_t>(index % (system_.config().congestion.size() + 1))};
+    if (index % 3 == 0) of.ack_class = static_cast<std::uint8_t>(classes.back().id);
+    const auto end = [&](nic::NodeId node) {
+      of.send_cq = cqs_[node];
+      return system_.create_qp(node, of);
+    };
+    s.qp = end(s.from);
+    if (!nic::reliable_policy(system_.config().profile).operations.atomics) {
+      of.recv_cq = system_.create_cq(s.to, 64);
+      of.recv_entries = kRequests;
+    }
+    system_.connect(s.qp, end(s.to));
     for (std::uint32_t i = 0; i < kRequests; ++i) {
       const nic::MemoryRegion& local = regions_[s.from];
       const nic::MemoryRegion& remote = regions_[s.to];
@@ -370,6 +415,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
   Random random(seed);
   Random controls(~seed);
   Random transports(seed * 2 + 1);
+  Random classes(seed ^ 0x5555'5555'5555'5555U);
   for (int draft = 0; draft < 100; ++draft) {
     nic::SystemConfig c;
     c.profile = random_profile(random);
@@ -382,6 +428,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
     draw_failures(random, c.network);
     draw_congestion_control(controls, c);
     draw_transport(transports, c);
+    draw_classes(classes, c);
     try {
       const nic::System probe(c);
       return c;

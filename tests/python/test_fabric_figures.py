@@ -353,6 +353,86 @@ def x1() -> float:
 # X2, X3: 8 senders into a port that takes 178,450 B, in tests/nic_model/congestion_control_test.cpp for rc.
 
 
+# ---- rails, planes, congestion control -------------------------------------------------------------------------------------
+
+def ring_over(rails: int, size: int) -> float:
+    """Microseconds of a ring of 16 hosts, a channel a rail."""
+    result = run(CX5, {"kind": "rails", "hosts": 16, "rails": rails, "spines": 1},
+                 {"kind": "all_reduce", "algorithm": "ring", "size": size, "channels": rails, "iterations": 2, "warmup": 1})
+    return float(result.operations["all_reduce"].median) / 1e6
+
+
+def by_steps(rails: int) -> float:
+    """Over 30 (alpha + wire(S / (16 r)) / B), alpha by a ring whose steps have 128 B."""
+    part = 64 * 2**20 // (16 * rails)
+    wire = (part + 82 * (part // 4096) + 16) * 80 / 1e6
+    alpha = ring_over(rails, 16 * 128 * rails) / 30 - (128 + 82 + 16) * 80 / 1e6
+    return ring_over(rails, 64 * 2**20) / (30 * (alpha + wire))
+
+
+for _rails in (1, 2, 4, 8):
+    row("R1", f"all_reduce, ring, 16 hosts, 64 MiB over {_rails} rails: time by its steps", 1.0, "", 0.02,
+        "30 (alpha + wire(S / (16 r)) / B)", long=True)(lambda rails=_rails: by_steps(rails))
+
+
+OUT_OF_ORDER = {**WIRE, "nic": {**WIRE["nic"], "placement": "out_of_order"}}
+
+
+@row("X1", "one queue pair, adaptive routing, over two planes of 100 Gb/s, WRITEs of 64 MiB: goodput", 195.3, "Gb/s", 0.01, "2 x 100 x 4096 / 4194")
+def x1_adaptive() -> float:
+    flow = run(OUT_OF_ORDER, PLANES, {"kind": "flows", "pattern": "incast", "size": "64MiB"}, fabric={"routing": "adaptive"}).flows
+    return float((flow["bytes"] * 8e3 / (flow["received_ps"] - flow["start_ps"]))[0])
+
+
+@row("H5", "HPCC, T 12 us, permutation of 128 x 2 MB, fat tree k = 8, ecmp: mean completion", 454.7, "us", 0.2, "csg-htsim", long=True)
+def h5() -> float:
+    control = {"algorithm": "hpcc", "base_rtt": "12us"}
+    return mean(run(WIRE, fat_tree(8), {"kind": "flows", "pattern": "permutation", "size": "2MB", "ideal": "base_rtt"},
+                    fabric={**PFC, "congestion": control}))
+
+
+# Of the UEC's htsim at k = 8: first windows of 262,926 B are 1.5 BDP, so T is 14.02 us; queues take 43 packets of 4150 B
+# and mark from a fifth to four fifths of that. Its hosts have no time-out that guesses at losses, as ConnectX's has.
+UEC_NIC = {**OUT_OF_ORDER, "nic": {**OUT_OF_ORDER["nic"], "lossy_timeout": "0ns"}}
+UEC = {"routing": "spray", "flow_control": "drop_tail", "trim": {"enabled": True},
+       "buffer": {"size": "178450kB", "alpha": 1},  # a thousandth of a large buffer: the same for each queue
+       "ecn": {"enabled": True, "kmin": "35690B", "kmax": "142760B", "pmax": 1000},
+       "congestion": {"algorithm": "nscc", "base_rtt": "14022ns"}}
+_NSCC_INCAST: list[ls.Result] = []
+
+
+def nscc_incast() -> ls.Result:
+    if not _NSCC_INCAST:
+        _NSCC_INCAST.append(run(UEC_NIC, fat_tree(8), {"kind": "flows", "pattern": "incast", "senders": 32, "size": "1MB", "ideal": "base_rtt"},
+                                fabric=UEC))
+    return _NSCC_INCAST[0]
+
+
+@row("N2", "NSCC with trimming, incast of 32 x 1 MB, fat tree k = 8: last completion", 2629, "us", 0.02, "UEC's htsim, seeds 1 to 3: 2622 to 2648")
+def n2() -> float:
+    return last(nscc_incast())
+
+
+@row("N2", "the same: packets trimmed", 1991, "", 0.2, "UEC's htsim")
+def n2_trimmed() -> float:
+    return float(nscc_incast().workload_counters["fabric_packets_trimmed"])
+
+
+@row("X3", "the same: packets sent again, by packet trimmed", 1.0, "", 0.0, "each trimmed header is answered by a NAK")
+def x3() -> float:
+    counters = nscc_incast().counters
+    assert counters["timeouts"] == 0
+    return float(counters["retransmissions"]) / n2_trimmed()
+
+
+@row("N4", "NSCC, 4 flows of 50 MB from other pods to one host, fat tree k = 4: last completion", 16270, "us", 0.04, "UEC's htsim", long=True)
+def n4() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "four.csv")
+        Path(path).write_text("source,destination,bytes,start\n" + "".join(f"{h},0,50000000,0\n" for h in (4, 6, 9, 13)))
+        return last(run(UEC_NIC, fat_tree(4), {"kind": "flows", "flows": path, "ideal": "base_rtt"}, fabric=UEC))
+
+
 @pytest.mark.parametrize("row", [pytest.param(r, id=f"{r.id}-{n}", marks=[pytest.mark.long] if r.long else [])
                                  for n, r in enumerate(ROWS)])
 def test_row(row: Row) -> None:

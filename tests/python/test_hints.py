@@ -109,3 +109,19 @@ def test_going_back_names_what_would_not():
     assert [h for h in r.hints if h.startswith("retransmissions: ") and "hardware.nic.placement: out_of_order" in h]
     alone = incast({"nic": {"ack_timeout": "100us", "placement": "out_of_order"}}, loss=20000)
     assert not [h for h in alone.hints if "hardware.nic.placement" in h]
+
+
+@pytest.mark.parametrize("page, told", [("2MiB", True), ("1GiB", False)])
+def test_a_ring_that_cold_misses_have_put_out_of_step(page, told):
+    """1,300 us a round where 126 exchanges take 1,105 (docs/fabrics.md, C10)."""
+    r = ls.run({"hardware": {"base": "cx5-roce-100g", "link": {"mtu": "4096B"}, "nic": {"translation_page": page}},
+                "topology": {"kind": "star", "nodes": 64}, "workload": {"kind": "all_reduce", "size": "4MiB", "iterations": 3}})
+    lines = [h for h in r.hints if h.startswith("all_reduce: ")]
+    assert bool(lines) == told
+    assert not told or ("1.3 ms where nodes in step take 1.11 ms" in lines[0] and "workload.warmup" in lines[0])
+
+
+def test_a_permutation_over_adaptive_routes_on_an_in_order_nic():
+    r = ls.run({"topology": {"kind": "fat_tree", "k": 4}, "fabric": {"routing": "adaptive"},
+                "workload": {"kind": "flows", "pattern": "permutation", "size": "256KiB"}})
+    assert [h for h in r.hints if "hardware.nic.placement: out_of_order" in h]

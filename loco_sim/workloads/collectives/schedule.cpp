@@ -67,6 +67,29 @@ void recursive_doubling_reduce(Schedule& s) {
     for (Rank r = 0; r < s.ranks; ++r) s.moves.push_back({step, r, r ^ width, true, row(0, s.slots)});
 }
 
+/// Within groups of g a ring gives member i the sum of block i; the i-th members of all m groups reduce their blocks on
+/// a ring of their own, all g at once; then the groups gather. Slots: g blocks of m parts.
+void add_hierarchical(Schedule& s, Rank g) {
+  const Rank m = s.ranks / g;
+  const auto rank = [g](Rank group, Rank member) { return group * g + member; };
+  std::uint32_t step = 0;
+  for (Rank k = 0; k + 1 < g; ++k, ++step)
+    for (Rank a = 0; a < m; ++a)
+      for (Rank i = 0; i < g; ++i)
+        s.moves.push_back({step, rank(a, i), rank(a, (i + 1) % g), true, row((i + 2 * g - k - 1) % g * m, m)});
+  const auto between = [&](bool add, Rank part, Rank a, Rank i) {
+    s.moves.push_back({step, rank(a, i), rank((a + 1) % m, i), add, row(i * m + part, 1)});
+  };
+  for (const bool add : {true, false})
+    for (Rank k = 0; k + 1 < m; ++k, ++step)
+      for (Rank a = 0; a < m; ++a)
+        for (Rank i = 0; i < g; ++i) between(add, (a + 2 * m - k - (add ? 1 : 0)) % m, a, i);
+  for (Rank k = 0; k + 1 < g; ++k, ++step)
+    for (Rank a = 0; a < m; ++a)
+      for (Rank i = 0; i < g; ++i)
+        s.moves.push_back({step, rank(a, i), rank(a, (i + 1) % g), false, row((i + g - k) % g * m, m)});
+}
+
 constexpr Rank kRoot = 0xffffffffU;
 
 /// Parents in a binary tree in which rank 0 is the root, 1 to n - 1 hang below by their lowest bit (NCCL's btree).
@@ -243,11 +266,12 @@ void add_scatter_all_gather(Schedule& s) {
 
 }  // namespace
 
-bool fits(Collective what, Algorithm how, Rank ranks) {
+bool fits(Collective what, Algorithm how, Rank ranks, Rank group) {
   using enum Algorithm;
   switch (what) {
     case Collective::all_reduce:
       return how == ring || how == halving_doubling || how == double_tree ||
+             (how == hierarchical && group >= 2 && group < ranks && ranks % group == 0) ||
              (how == recursive_doubling && power_of_two(ranks));
     case Collective::all_gather:
       return how == ring || (how == recursive_doubling && power_of_two(ranks));
@@ -263,7 +287,7 @@ bool fits(Collective what, Algorithm how, Rank ranks) {
   return false;
 }
 
-Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t chunks) {
+Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t chunks, Rank group) {
   using enum Algorithm;
   Schedule s{.ranks = ranks, .slots = ranks, .parts = ranks};
   const bool up = what == Collective::reduce;
@@ -293,6 +317,9 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       s.pace = Pace::in_order;
       s.under_way = 2;
       add_double_tree(s);
+      break;
+    case hierarchical:
+      add_hierarchical(s, group);
       break;
     case pairwise:
     case staged:

@@ -28,6 +28,7 @@ enum class Algorithm : std::uint8_t {
   recursive_doubling,  ///< all_reduce; all_gather of a power of two of ranks
   recursive_halving,   ///< reduce_scatter of a power of two of ranks
   double_tree,         ///< all_reduce
+  hierarchical,        ///< all_reduce: within groups of ranks, then between them, every member at once
   pairwise,            ///< all_to_all, and the three below
   staged,
   bruck,
@@ -69,12 +70,12 @@ struct Schedule {
   std::vector<Move> moves{};    ///< by step, ascending
 };
 
-/// Does the algorithm do that, with so many ranks (2 at least)?
-[[nodiscard]] bool fits(Collective what, Algorithm how, Rank ranks);
+/// Does the algorithm do that, with so many ranks (2 at least)? `group`: ranks in a row that are one, of hierarchical.
+[[nodiscard]] bool fits(Collective what, Algorithm how, Rank ranks, Rank group = 0);
 
 /// `chunks`: what pipelined algorithms (chain, double_tree) cut the vector into; others ignore it. The root is rank 0.
 /// Precondition: fits().
-[[nodiscard]] Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t chunks);
+[[nodiscard]] Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t chunks, Rank group = 0);
 
 /// What a slot of a rank holds before and after, as a set of contributions: rank r's slot begins with its own
 /// contribution {r} where `begins`, and ends with that of all or of one rank.

@@ -17,9 +17,13 @@ inline constexpr std::int64_t kTriggered = -1;
 /// Has not happened.
 inline constexpr std::int64_t kNever = -1;
 
+/// The class of the workload.
+inline constexpr std::uint8_t kWorkloadClass = 0xff;
+
 struct Flow {
   NodeId source = 0;
   NodeId destination = 0;
+  std::uint8_t traffic_class = kWorkloadClass;
   std::uint64_t bytes = 0;
   std::int64_t start_ps = 0;  ///< or kTriggered
   std::int64_t delay_ps = 0;  ///< of a triggered one, behind the trigger

@@ -94,8 +94,8 @@ class CsvReader {
     flow.bytes = size_of(need(kBytes));
     flow.id = list_.flows.size() + 1;
     if (const Field* id = field(kId)) flow.id = number_of(*id, "id", kCsvIdMost);
-    if (const Field* priority = field(kClass); priority != nullptr && number_of(*priority, "class", kClassMost) != 0)
-      throw text::InputError(priority->place, "class", "0: there is one class of traffic", priority->text);
+    if (const Field* own = field(kClass))
+      flow.traffic_class = static_cast<std::uint8_t>(number_of(*own, "class", kClassMost));
     const auto index = static_cast<std::uint32_t>(list_.flows.size());
     if (!by_id_.emplace(flow.id, index).second)
       throw text::InputError(field(kId) != nullptr ? field(kId)->place : line.place(), "id", "another id for each flow",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "loco_sim/transport/message_follower.hpp"
+#include "loco_sim/transport/virtual_transport.hpp"
 
 namespace loco::workloads::flows {
 
@@ -21,6 +22,10 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
         states_(list_.flows.size()),
         hosts_(cluster_.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
+    if (how_.means == Means::send) inbox_ = place_.take_sends();
+    for (std::uint8_t c = 0; c < services_.size(); ++c)
+      if (std::ranges::find(list_.flows, c, &Flow::traffic_class) != list_.flows.end())
+        services_.at(c) = place_.service_of(c);
     std::vector<std::uint64_t> most(hosts_.size(), 0);
     for (const Flow& flow : list_.flows) {
       most[flow.source] = std::max(most[flow.source], flow.bytes);
@@ -30,6 +35,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
       Host& host = hosts_[n];
       std::ranges::stable_sort(host.timed, {}, [this](std::uint32_t f) { return list_.flows[f].start_ps; });
       if (most[n] > 0) host.memory = cluster_.node(n).allocate(round_up(most[n], kWord));
+      if (host.to_take) end_of(n).open_inbox(inbox_, host.memory);
     }
   }
 
@@ -37,6 +43,9 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     place_.follow(this);
     for (NodeId n = 0; n < hosts_.size(); ++n) {
       const Host& host = hosts_[n];
+      if (host.to_take)  // a service: nobody waits for it
+        end_of(n).spawn(
+            "receives", [this, n] { take(n); }, true);
       if (host.to_post == 0 && host.to_receive == 0) continue;
       if (host.to_post > 0) {
         const bool waits = host.triggered;
@@ -87,7 +96,8 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
                      .completed_ps = state.completed_ps,
                      .packets_sent = state.sent,
                      .marked_packets = state.marked,
-                     .retransmitted_packets = state.repeated});
+                     .retransmitted_packets = state.repeated,
+                     .traffic_class = class_of(flow)});
     }
     return all;
   }
@@ -130,12 +140,26 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     std::uint32_t to_complete = 0;         // flows that are neither complete nor gone
     std::uint32_t to_receive = 0;          // flows that fire triggers, neither received nor gone
     bool triggered = false;                // some of its flows begin by a trigger
+    bool to_take = false;                  // some are sent to it, and take a receive
     std::vector<std::unique_ptr<Slot>> slots{};
     std::vector<Slot*> idle{};
   };
 
+  [[nodiscard]] std::uint32_t class_of(const Flow& flow) const {
+    return flow.traffic_class == kWorkloadClass ? place_.part().service.traffic_class : flow.traffic_class;
+  }
+
   [[nodiscard]] NodeId poster(std::uint32_t f) const {
-    return how_.means == Means::write ? list_.flows[f].source : list_.flows[f].destination;
+    return how_.means != Means::read ? list_.flows[f].source : list_.flows[f].destination;
+  }
+
+  [[nodiscard]] VirtualTransport& end_of(NodeId n) { return *cluster_.context().nodes[n]; }
+
+  /// Receives are posted again as they are used.
+  void take(NodeId n) {
+    VirtualTransport& node = end_of(n);
+    for (;;)
+      if (node.empty_inbox(inbox_) == 0) node.pause();
   }
 
   [[nodiscard]] std::span<const Fire> fires_of(std::uint32_t f) const {
@@ -153,6 +177,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     Host& host = hosts_[poster(f)];
     ++host.to_post;
     ++host.to_complete;
+    hosts_[flow.destination].to_take = how_.means == Means::send;
     if (flow.start_ps == kTriggered) {
       host.triggered = true;
     } else {
@@ -218,9 +243,12 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   void request(Transport& t, std::uint32_t f) {
     const Flow& flow = list_.flows[f];
-    const OperationTag tag = place_.tag({.token = f, .work_id = std::uint64_t{f} + 1});
+    OperationTag tag = place_.tag({.token = f, .work_id = std::uint64_t{f} + 1});
+    if (flow.traffic_class != kWorkloadClass) tag.service = services_.at(flow.traffic_class);
     const Address own = hosts_[t.my_node()].memory.base;
-    if (how_.means == Means::write) {
+    if (how_.means == Means::send) {
+      end_of(t.my_node()).send(own, flow.destination, flow.bytes, tag);
+    } else if (how_.means == Means::write) {
       t.put(own, hosts_[flow.destination].memory, 0, flow.bytes, tag);
     } else {
       t.get(own, hosts_[flow.source].memory, 0, flow.bytes, tag);
@@ -348,6 +376,8 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   std::vector<std::pair<NodeId, Completion>> failures_;
   std::vector<Host> hosts_;
   std::vector<std::uint32_t> fired_;
+  std::array<std::uint8_t, 8> services_{};  // of flows' own classes
+  std::uint8_t inbox_ = 0;                  // of SENDs
 };
 
 std::shared_ptr<Player> start(const WorkloadHosts& hosts, FlowList list, Play how) {

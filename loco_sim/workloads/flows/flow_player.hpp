@@ -1,4 +1,4 @@
-// Plays a list of flows on a simulated cluster: each is a WRITE by its source, or a READ by its destination.
+// Plays a list of flows on a simulated cluster: each is a WRITE or a SEND by its source, or a READ by its destination.
 //
 // Queue pairs: one for each source and destination, which carries its flows in their order, or one for each flow under
 // way, taken again when its flow is complete. A flow begins at its instant, or when the trigger that starts it has been
@@ -18,7 +18,7 @@
 namespace loco::workloads::flows {
 
 enum class QueuePairs : std::uint8_t { pair, flow };
-enum class Means : std::uint8_t { write, read };
+enum class Means : std::uint8_t { write, read, send };
 
 struct Play {
   QueuePairs queue_pairs = QueuePairs::pair;

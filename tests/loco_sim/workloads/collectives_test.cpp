@@ -123,6 +123,20 @@ TEST_CASE("schedules: each contribution is where it belongs, once") {
         if (fits(what, how, ranks)) check_law(what, make_schedule(what, how, ranks, 6));
 }
 
+TEST_CASE("hierarchical: each contribution once, in the steps of two rings, a member of each group at once") {
+  for (const auto& [ranks, group] : {std::pair{4U, 2U}, {6U, 2U}, {6U, 3U}, {12U, 4U}, {16U, 4U}, {21U, 7U}}) {
+    REQUIRE(fits(Collective::all_reduce, Algorithm::hierarchical, ranks, group));
+    const Schedule s = make_schedule(Collective::all_reduce, Algorithm::hierarchical, ranks, 0, group);
+    check_law(Collective::all_reduce, s);
+    const std::uint32_t groups = ranks / group;
+    CHECK(steps(s) == 2 * (group - 1) + 2 * (groups - 1));
+    // 2 S (g - 1) / g within the group, 2 S (m - 1) / (g m) between groups, in slots of S / (g m)
+    for (std::uint32_t r = 0; r < ranks; ++r) CHECK(sent_by(s, r) == 2 * (group - 1) * groups + 2 * (groups - 1));
+  }
+  for (const auto& [ranks, group] : {std::pair{8U, 0U}, {8U, 1U}, {8U, 3U}, {8U, 8U}})
+    CHECK_FALSE(fits(Collective::all_reduce, Algorithm::hierarchical, ranks, group));
+}
+
 TEST_CASE("schedules have the steps of their papers") {
   using enum Algorithm;
   const auto count = [](Collective what, Algorithm how, std::uint32_t n) {
@@ -159,14 +173,17 @@ TEST_CASE("collectives on a simulated network: every sum and every part is right
     int algorithms;
     int first;
   };
-  for (const Case& c : {Case{"all_reduce", 4, 1}, Case{"all_gather", 2, 0}, Case{"reduce_scatter", 2, 0},
+  const auto settings = [](int algorithm, std::int64_t channels) {
+    return std::map<std::string, std::int64_t>{
+        {"size", 8192}, {"algorithm", algorithm}, {"channels", channels}, {"iterations", 3}, {"warmup", 1}};
+  };
+  for (const Case& c : {Case{"all_reduce", 5, 1}, Case{"all_gather", 2, 0}, Case{"reduce_scatter", 2, 0},
                         Case{"all_to_all", 4, 0}, Case{"broadcast", 4, 1}, Case{"reduce", 2, 0}})
     for (int algorithm = c.first; algorithm < c.algorithms; ++algorithm)
       for (const std::int64_t channels : {1, 2}) {
-        const auto results =
-            run(c.kind,
-                {{"size", 8192}, {"algorithm", algorithm}, {"channels", channels}, {"iterations", 3}, {"warmup", 1}},
-                nodes(4));
+        std::map<std::string, std::int64_t> params = settings(algorithm, channels);
+        if (c.kind == "all_reduce") params["group"] = 2;  // of hierarchical
+        const auto results = run(c.kind, params, nodes(4));
         INFO(c.kind << " " << algorithm);
         CHECK(results.broken().empty());
         REQUIRE(results.find(c.kind) != nullptr);
