@@ -1,7 +1,10 @@
 // Each of LOCO's objects at work, on any transport: `--object barrier` (or ring, mutex, atomic, store, all), `--rounds
 // N`. What the nodes print does not depend on the network; the last line of node 0 says how long a round took.
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <exception>
+#include <fmt/core.h>
 #include <map>
 #include <numeric>
 #include <string>
@@ -27,7 +30,7 @@ class stopwatch {
  public:
   stopwatch(loco::Transport& node, std::string what) : node_(node), what_(std::move(what)) {}
   ~stopwatch() {
-    if (node_.my_node() != 0 || count_ == 0) return;
+    if (node_.my_node() != 0 || count_ == 0 || std::uncaught_exceptions() != 0) return;
     fmt::print("node 0: {}: {} ns a round\n", what_,
                (node_.now_ps() - began_) / 1000 / static_cast<std::int64_t>(count_));
   }
@@ -168,9 +171,15 @@ int main(int argc, char** argv) {
     for (const auto& [name, work] : kObjects)
       if (object == "all" || object == name) work(mgr);
   };
-  return examples::main(argc, argv, {.nodes = 2, .libraries = libraries, .program = program}, [&](CLI::App& app) {
-    app.add_option("--object", object, "barrier, ring, mutex, atomic, store or all")
-        ->check(CLI::IsMember({"barrier", "ring", "mutex", "atomic", "store", "all"}));
-    app.add_option("--rounds", rounds, "of each")->check(CLI::Range(1, 1'000'000));
-  });
+  const examples::Setting which{"--object", "barrier, ring, mutex, atomic, store or all", [&](const std::string& name) {
+                                  object = name;
+                                  return name == "all" || kObjects.contains(name);
+                                }};
+  const examples::Setting how_many{"--rounds", "a number from 1 to 1000000000", [&](const std::string& text) {
+                                     const char* const end = text.data() + text.size();
+                                     const auto [at, error] = std::from_chars(text.data(), end, rounds);
+                                     return error == std::errc{} && at == end && rounds >= 1 && rounds <= 1'000'000'000;
+                                   }};
+  return examples::main(argc, argv,
+                        {.nodes = 2, .libraries = libraries, .program = program, .settings = {which, how_many}});
 }

@@ -232,7 +232,10 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
     if (!progress()) ::sched_yield();
     error = try_to_give();
   }
-  if (error == 0) return;
+  if (error == 0) {
+    if (mesh().lost(node)) on_lost(node);  // it may have died before this one was among what is given up
+    return;
+  }
   finish(record, error == -FI_EAGAIN ? failed_at_once().status : status_of(static_cast<int>(-error)));
 }
 

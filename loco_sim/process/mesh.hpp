@@ -32,7 +32,7 @@ enum class Kind : std::uint8_t {
 struct MeshOptions {
   std::vector<HostAddress> hosts;
   NodeId node = 0;
-  std::string network;                ///< what they talk over; all must say the same
+  std::string network = {};           ///< what they talk over; all must say the same
   std::int64_t patience_ms = 30'000;  ///< for the others to come
 };
 

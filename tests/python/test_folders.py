@@ -17,6 +17,10 @@ MAY_KNOW = {
     "model": {"text", "trace", "yaml"},
     "verify": {"text"},
     "loco_sim/loco": {"rdma", "trace/call_info.hpp"},  # what the brackets of its calls say: a struct, no code, no trace
+    "loco_sim/process": {"loco_sim/loco"},
+    "loco_sim/libibverbs": {"loco_sim/loco", "loco_sim/process"},
+    "loco_sim/libfabric": {"loco_sim/loco", "loco_sim/process"},
+    "loco_sim/launch": {"loco_sim/libfabric", "loco_sim/libibverbs", "loco_sim/loco", "loco_sim/process"},
     "exec": {"fabric", "hosts", "nic_model", "rdma", "sim", "text"},
 }
 

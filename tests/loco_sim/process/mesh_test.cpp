@@ -2,8 +2,10 @@
 #include "loco_sim/process/mesh.hpp"
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <netinet/in.h>
+#include <stdexcept>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -62,16 +64,31 @@ void start(Mesh& mesh, Inbox& inbox) {
       });
 }
 
+/// Catch2's own assertions are for one thread.
+void require(bool condition, const std::string& what) {
+  if (!condition) throw std::logic_error(what);
+}
+
+/// Throws what the first one threw.
 template <typename Program>
 void on_all(std::uint32_t nodes, const Program& program) {
   const std::vector<HostAddress> hosts = loopback(nodes);
   std::vector<std::thread> threads;
+  std::vector<std::exception_ptr> failures(nodes);
   for (NodeId n = 0; n < nodes; ++n)
     threads.emplace_back([&, n] {
-      Mesh mesh({.hosts = hosts, .node = n, .network = "test"});
-      program(mesh);
+      try {
+        Inbox inbox;  // which the mesh's thread uses until the mesh is gone
+        Mesh mesh({.hosts = hosts, .node = n, .network = "test"});
+        start(mesh, inbox);
+        program(mesh, inbox);
+      } catch (...) {
+        failures[n] = std::current_exception();
+      }
     });
   for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& failure : failures)
+    if (failure) std::rethrow_exception(failure);
 }
 
 std::string refusal(const std::function<void()>& f) {
@@ -86,9 +103,7 @@ std::string refusal(const std::function<void()>& f) {
 }  // namespace
 
 TEST_CASE("messages of one node come in order, also those longer than a packet") {
-  on_all(3, [](Mesh& mesh) {
-    Inbox inbox;
-    start(mesh, inbox);
+  on_all(3, [](Mesh& mesh, Inbox& inbox) {
     for (NodeId to = 0; to < 3; ++to) {
       if (to == mesh.node()) continue;
       for (int i = 0; i < 20; ++i) mesh.send(to, Kind::control, std::to_string(i) + std::string(10'000, '.'));
@@ -99,44 +114,41 @@ TEST_CASE("messages of one node come in order, also those longer than a packet")
       int next = 0;
       for (const std::string& message : inbox.messages) {
         if (!message.starts_with(std::to_string(from) + " control ")) continue;
-        CHECK(message == std::to_string(from) + " control " + std::to_string(next++) + std::string(10'000, '.'));
+        require(message == std::to_string(from) + " control " + std::to_string(next++) + std::string(10'000, '.'),
+                "the messages of node " + std::to_string(from) + " in order");
       }
-      CHECK(next == (from == mesh.node() ? 0 : 20));
+      require(next == (from == mesh.node() ? 0 : 20), "next == (from == mesh.node() ? 0 : 20)");
     }
     mesh.meet();
     mesh.say_farewell();
     mesh.stop();
-    CHECK(inbox.lost.empty());
+    require(inbox.lost.empty(), "inbox.lost.empty()");
   });
 }
 
 TEST_CASE("nobody leaves a meeting before all have come") {
   std::atomic<int> come = 0;
-  on_all(4, [&](Mesh& mesh) {
-    Inbox inbox;
-    start(mesh, inbox);
+  on_all(4, [&](Mesh& mesh, Inbox&) {
     for (int round = 1; round <= 50; ++round) {
       ++come;
       mesh.meet();
-      CHECK(come >= 4 * round);
+      require(come >= 4 * round, "come >= 4 * round");
     }
     mesh.say_farewell();
   });
 }
 
 TEST_CASE("who ends without a farewell is lost to the others, who with one is not") {
-  on_all(3, [](Mesh& mesh) {
-    Inbox inbox;
-    start(mesh, inbox);
+  on_all(3, [](Mesh& mesh, Inbox& inbox) {
     mesh.meet();
     if (mesh.node() == 1) return;  // its connections close
     inbox.wait_for([&] { return !inbox.lost.empty(); });
-    CHECK(inbox.lost == std::vector<NodeId>{1});
-    CHECK(mesh.lost(1));
+    require(inbox.lost == std::vector<NodeId>{1}, "inbox.lost == std::vector<NodeId>{1}");
+    require(mesh.lost(1), "mesh.lost(1)");
     mesh.meet();  // without it
     mesh.say_farewell();
     mesh.meet();  // nobody is waited for who has said so
-    CHECK(inbox.lost.size() == 1);
+    require(inbox.lost.size() == 1, "inbox.lost.size() == 1");
   });
 }
 
