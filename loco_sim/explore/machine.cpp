@@ -195,7 +195,7 @@ void Machine::place_locations(nic::System& system) {
   places_.resize(program_.locations.size());
   if (const std::string refused = refusal(program_); !refused.empty()) throw std::invalid_argument(refused);
   for (const std::vector<int>& run : side_by_side(program_).runs) {
-    const Location& first = at(program_.locations, run.front());
+    const Location& first = at(program_.locations, kind_of(program_, run));
     const auto node = static_cast<nic::NodeId>(node_position(first.node));
     const std::uint64_t header = takes_datagrams(program_, run.front()) ? nic::kGrhBytes : 0;
     const std::uint64_t size = header + 8 * run.size();

@@ -22,6 +22,8 @@ struct SideBySide {
   std::string refused;  ///< why there is no such layout; empty: there is one
 };
 [[nodiscard]] SideBySide side_by_side(const model::litmus::Program& program);
+/// The word of a run that says which kind of region it is: one that the program names, if there is one.
+[[nodiscard]] int kind_of(const model::litmus::Program& program, const std::vector<int>& run);
 /// Why hardware does not run the program as the model has it; empty: it does. Beside the layout: what a datagram brings
 /// lies behind the 40 bytes of its header, so a queue of receives is for datagrams only, or for none.
 [[nodiscard]] std::string refusal(const model::litmus::Program& program);

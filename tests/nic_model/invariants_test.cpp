@@ -65,14 +65,14 @@ TEST_CASE("a completion queue that holds more than its entries is noticed") {
 
 TEST_CASE("a receive queue that holds more than its depth, or has a limit of its own, is noticed") {
   nic::ReceiveQueue queue(0, 1, 5);
-  queue.post({});
+  queue.post({}, 0);
   CHECK_NOTHROW(queue.check(0, kNow));
-  queue.reveal(7);  // a RESET may have dropped what a doorbell told of
+  queue.reveal(0, 7);  // a RESET may have dropped what a doorbell told of
   CHECK_NOTHROW(queue.check(0, kNow));
   queue.set_limit(1);
   CHECK_THROWS_AS(queue.check(0, kNow), sim::BrokenInvariant);
   queue.set_limit(0);
-  queue.post({});
+  queue.post({}, 0);
   CHECK_THROWS_AS(queue.check(0, kNow), sim::BrokenInvariant);
 }
 
