@@ -194,6 +194,7 @@ namespace {
   install_handlers();
   call(Request::start);
   trap_counter();
+  trap_system_calls(environment);
 }
 
 [[gnu::destructor]] void end() {

@@ -63,6 +63,13 @@ int shown_id_of(std::uint32_t process) {
   return kFirstChild + kChildrenOfAHost * host + 10 * static_cast<int>(process);
 }
 
+void fill_start_bytes(void* out) {
+  const std::uint64_t kept = random_state;
+  random_state = ~(channel()->facts.seed * 0x9e3779b97f4a7c15ULL + channel()->facts.host);
+  fill_random(out, 16);
+  random_state = kept;
+}
+
 int parent_shown_id() { return parent_shown; }
 
 int fork_conducted() {

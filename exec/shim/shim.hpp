@@ -122,6 +122,11 @@ void stop_following();
 /// A trap: true when it was for this.
 bool take_step(void* context);
 
+// --- traps.cpp -----------------------------------------------------------------------------------------------------
+/// From here on, system calls that the program or its libraries make by themselves come to the shim. `environment`: as
+/// the loader gives it, with the auxiliary vector behind it.
+void trap_system_calls(char** environment);
+
 // --- threads.cpp ---------------------------------------------------------------------------------------------------
 /// Among the threads of the process, in the order in which they were made.
 [[nodiscard]] int thread_number();
@@ -145,6 +150,8 @@ void copy_streams();
 [[nodiscard]] int shown_id();
 /// Bytes by chance, a function of the host and the run's seed.
 void fill_random(void* out, std::size_t bytes);
+/// The 16 bytes that a program is started with, likewise.
+void fill_start_bytes(void* out);
 
 // --- polling.cpp ---------------------------------------------------------------------------------------------------
 /// What comes now is no turn of a polling loop.

@@ -39,6 +39,7 @@ const sigset_t* without_own(const sigset_t* set, sigset_t& kept) {
   kept = *set;
   sigdelset(&kept, SIGSEGV);
   sigdelset(&kept, SIGTRAP);
+  sigdelset(&kept, SIGSYS);
   sigdelset(&kept, silence_signal());
   return &kept;
 }

@@ -1,18 +1,19 @@
-// Signals that the shim keeps for itself: SIGSEGV and SIGTRAP, which it passes on when they are not its own, and the
-// one by which the conductor breaks a silence. What the program installs for them is kept here.
+// Signals that the shim keeps for itself: SIGSEGV, SIGTRAP and SIGSYS, which it passes on when they are not its own, and
+// the one by which the conductor breaks a silence. What the program installs for them is kept here.
 #pragma once
 
 #include <csignal>
 
 namespace loco::shim {
 
-inline constexpr int kOwnSignals = 3;
+inline constexpr int kOwnSignals = 4;
 
 [[nodiscard]] inline int silence_signal() { return SIGRTMAX - 1; }
 /// Its number among the shim's own, or -1.
 [[nodiscard]] inline int own_signal(int signal) {
   if (signal == SIGSEGV) return 0;
   if (signal == SIGTRAP) return 1;
+  if (signal == SIGSYS) return 3;
   return signal == silence_signal() ? 2 : -1;
 }
 /// The C library's sigaction.

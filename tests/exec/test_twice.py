@@ -42,6 +42,7 @@ PROGRAMS = [
     ("ucx_perftest -d loco0:1 -x rc_verbs -t am_lat -n 100 -w 10",), ("ucx_perftest -d loco0:1 -x ud_verbs -t am_bw -D zcopy -s 1000 -n 200 -w 10",),
     ("ucx_perftest -d loco0:1 -x rc_verbs -t get -D zcopy -s 1024 -n 100 -w 10",), ("ucx_perftest -t tag_lat -n 100 -w 10",),
     ("ucx_perftest -t tag_bw -s 65536 -n 50 -w 10",), ("ucx_perftest -t tag_lat -D iov -s 64 -n 50 -w 10",),
+    ("mckey -m 239.0.0.1 -b node0", "mckey -m 239.0.0.1 -s -b node1"), ("qperf", "qperf node0 -t 1 -cp 1 -mt 1024 rc_lat quit"),
     ("ucx_perftest -t stream_lat -n 100 -w 10",), ("ucx_perftest -t ucp_fadd -n 100 -w 10",), ("ucx_info -d",),
 ]  # fmt: skip
 
