@@ -173,5 +173,5 @@ TEST_CASE("verbs: the engine agrees with the operational machine on 10,000 rando
   const VerbsCompared reliable = compare_with_verbs_machine({.operations_max = 5, .total_max = 8}, 6000);
   const VerbsCompared all = compare_with_verbs_machine({.unreliable = true}, 4000);
   WARN(reliable.programs + all.programs << " programs, " << reliable.outcomes + all.outcomes << " outcomes");
-  CHECK(reliable.programs + all.programs > static_cast<unsigned>(9000 / loco::test::kShare));
+  CHECK(reliable.programs + all.programs > static_cast<int>(9000 / loco::test::kShare));
 }
