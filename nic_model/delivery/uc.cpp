@@ -4,7 +4,7 @@
 
 namespace loco::nic {
 
-DeliveryPolicy uc_policy(const HardwareProfile& profile, const DeliveryNetwork& network) {
+DeliveryPolicy uc_policy(const HardwareProfile& profile, const DeliveryNetwork& /*network*/) {
   DeliveryPolicy policy;
   policy.order.says_where = reliable_order(profile).says_where;  // NICs build the packets of all transports alike
   return policy;

@@ -3,7 +3,7 @@
 
 namespace loco::nic {
 
-DeliveryPolicy ud_policy(const HardwareProfile& /*profile*/, const DeliveryNetwork& network) {
+DeliveryPolicy ud_policy(const HardwareProfile& /*profile*/, const DeliveryNetwork& /*network*/) {
   DeliveryPolicy policy;
   policy.operations = {.writes = false};
   return policy;

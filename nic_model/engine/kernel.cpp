@@ -212,7 +212,7 @@ Kernel::Kernel(const SystemConfig& c)
   const bool drops = loses_packets_ && c.network.has(fabric::FlowControl::drop_tail);
   in_time_ = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
   drops_in_time_ = in_time_ && drops;
-  datagrams_overtake_ = ideal && !in_time_;
+  datagrams_overtake_ = c.profile.link_ideal && !in_time_;
   for (NicId nic = 0; nic < nics(); ++nic) {
     windows_ =
         windows_ || (in_time_ && (lossy_timeout(nic).ps > 0 || slow_restarts(nic) ||
