@@ -65,15 +65,25 @@ class Local {
     for (int s = 0; s < x_.n; ++s) {
       const EventInfo& e = x_.event_of(s);
       at(parts_, s) = by_statement[{e.thread, e.instruction}];
-      for (const int i : at(parts_, s)) {
-        const SubEvent &down = y_.sub(i), &up = x_.sub(s);
-        if (at(above_, i) != kNone || down.stamp != up.stamp || down.node != up.node) continue;
-        if (up.cell != kNone && y_.cells->node(down.cell) != x_.cells->node(up.cell)) continue;
-        at(above_, i) = s;
-        at(same_, s) = i;
-        break;
-      }
+      const int i = find_same(s);
+      if (i == kNone) continue;
+      at(above_, i) = s;
+      at(same_, s) = i;
     }
+  }
+  /// Of the words that a tuple is made of the first one, which all of its accesses have, in whatever order they make
+  /// them.
+  [[nodiscard]] int find_same(int s) const {
+    int found = kNone;
+    for (const int i : at(parts_, s)) {
+      const SubEvent &down = y_.sub(i), &up = x_.sub(s);
+      if (at(above_, i) != kNone || down.stamp != up.stamp || down.node != up.node) continue;
+      if (up.cell != kNone && y_.cells->node(down.cell) != x_.cells->node(up.cell)) continue;
+      if (up.cell == kNone || at(x_.program->locations, x_.cells->location(up.cell)).kind != LocationKind::tuple)
+        return i;
+      if (found == kNone || down.cell < y_.sub(found).cell) found = i;
+    }
+    return found;
   }
 
   /// The subevents that may stand for s: itself, where it was implemented as it is.

@@ -148,6 +148,13 @@ TEST_CASE("LOCO's libraries keep each promise in every execution of small client
   }
 }
 
+TEST_CASE("mixed-size variables with guards keep their promises, too", "[soundness]") {
+  const SoundnessResult r = check_promises_of("msw", 1, {.mixed_size = MixedSize::guards});
+  INFO(r.counterexample << "\n" << r.promise);
+  CHECK(r.sound);
+  CHECK(r.executions > 10);
+}
+
 TEST_CASE("a broken promise that no client of a call each can see", "[soundness]") {
   Implementation how;
   how.barrier_fences_others = true;
