@@ -108,8 +108,7 @@ void Nscc::on_ack(sim::SimTime now, const Feedback& feedback, const NsccOptions&
   achieved_ += bytes;
   const sim::Duration delay{feedback.rtt.ps == 0 ? average_.ps : std::max<std::int64_t>(0, (feedback.rtt - base_).ps)};
   average_ = {(delay.ps + (kSmoothing - 1) * average_.ps) / kSmoothing};
-  // What was under way at a quick adaptation tells nothing new where it met the queue of then.
-  if (ignores(bytes) && feedback.marked) return;
+  if (ignores(bytes)) return;
   if (options.quick_adapt && adapt(now, false, delay, feedback.in_flight.count)) return;
   if (!feedback.marked) {
     increase(bytes, delay);
@@ -121,8 +120,6 @@ void Nscc::on_ack(sim::SimTime now, const Feedback& feedback, const NsccOptions&
 }
 
 void Nscc::on_loss(sim::SimTime now, sim::Bytes lost, sim::Bytes in_flight, const NsccOptions& options) {
-  // It found no room: the queue was as long as queues get, which the UEC takes to be a BDP.
-  average_ = {(base_.ps + (kSmoothing - 1) * average_.ps) / kSmoothing};
   if (ignores(lost.count)) {
     lost_ = true;
     return;

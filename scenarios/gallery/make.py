@@ -91,7 +91,7 @@ ENTRIES = [
           lambda v: f"{v:.1f}", congestion_controls, log_y=True, measure=congestion_rows,
           question="Which congestion control keeps small flows quick beside large ones and incasts?",
           command="loco-sim run scenarios/gallery/congestion_control.yaml --set workloads.background.load=800"),
-    Entry("trimming", "workload.senders", "fabric.trim.enabled", "last flow", slowest("flow"), picoseconds, trimming_saves),
+    Entry("trimming", "workload.size", "fabric.trim.enabled", "last flow", slowest("flow"), picoseconds, trimming_saves),
     Entry("pause_storm", "fabric.pfc.watchdog.enabled", None, "slowest flow beside the storm",
           slowest("beside it: flow"), picoseconds, storm_ends, log_y=True),
     Entry("all_reduce", "workload.size", "workload.algorithm", "all-reduce", median_of(), picoseconds, fastest_all_reduce,

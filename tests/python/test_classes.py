@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import loco_sim as ls
-from test_fabric_figures import WIRE
 
 pytest.importorskip("pandas")
+
+
+def hosts_without_costs() -> dict[str, Any]:
+    spec = importlib.util.spec_from_file_location("fabric_figures", Path(__file__).with_name("test_fabric_figures.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fabric_figures"] = module
+    spec.loader.exec_module(module)
+    return module.WIRE
+
+
+WIRE = hosts_without_costs()
 
 PFC = {"flow_control": "pfc", "pfc": {"xoff": "62670B", "xon_gap": "12534B"}}
 PACKET = 4178 * 80  # picoseconds at 100 Gb/s
@@ -60,7 +73,7 @@ def test_a_strict_class_waits_for_the_packet_that_has_begun(tmp_path):
 def test_a_class_that_drops_takes_nothing_from_one_that_does_not():
     """Eight senders fill a switch in a class that drops, one sends in a lossless class: its packets are not lost."""
     classes = [{"id": 3, "flow_control": "pfc", "pfc": {"xoff": "40kB"}}]
-    result = ls.run({"hardware": {**WIRE, "nic": {**WIRE["nic"], "ack_timeout": "67us"}}, "topology": star(11),
+    result = ls.run({"hardware": {**WIRE, "nic": {**WIRE["nic"], "lossy_timeout": "0ns", "ack_timeout": "1ms"}}, "topology": star(11),
                      "fabric": {"flow_control": "drop_tail", "buffer": {"size": "1500kB", "alpha": 500}, "classes": classes},
                      "workloads": [{"name": "lossy", "kind": "flows", "pattern": "incast", "nodes": ["0-8"], "size": "256KiB"},
                                    {"name": "lossless", "kind": "flows", "pattern": "incast", "nodes": [0, 9, 10], "size": "1MiB", "class": 3}]})
@@ -85,15 +98,16 @@ def test_answers_have_a_class_of_their_own():
 
 def test_congestion_control_of_a_workload():
     """HPCC keeps the queue of its two flows short; a workload without it beside them is as it was by itself."""
-    def longest(**congestion: Any) -> int:
+    def pauses(**congestion: Any) -> int:
         one = {"kind": "flows", "pattern": "incast", "size": "4MB", "nodes": [0, 1, 2], **congestion}
         result = ls.run({"hardware": WIRE, "topology": star(6), "fabric": PFC,
                          "workloads": [{"name": "a", **one},
                                        {"name": "b", "kind": "flows", "pattern": "incast", "size": "64KiB", "nodes": [3, 4]}]})
         assert result.flows["received_ps"].notna().all()
         return int(result.workload_counters["fabric_pauses"])
-    assert longest() > 0
-    assert longest(congestion={"algorithm": "hpcc", "base_rtt": "12us", "hpcc": {"eta": 900}}) == 0
+    bare = pauses()
+    # Only first windows meet: then there is next to no queue.
+    assert pauses(congestion={"algorithm": "hpcc", "base_rtt": "12us", "hpcc": {"eta": 900}}) < bare / 20
 
 
 def test_a_storm_and_its_watchdog():
