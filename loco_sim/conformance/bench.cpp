@@ -311,9 +311,24 @@ Bench::Bench(const libibverbs::Device& device, const Program& program) : device_
       if (is_remote(i)) connect(thread, at(program.locations, remote_location(i)).node);
     workers_.push_back(std::make_unique<Worker>(*this, thread));
   }
+  pthread_barrier_init(&turn_, nullptr, static_cast<unsigned>(workers_.size() + 1));
+  for (const auto& worker : workers_) threads_.emplace_back([this, &worker] { serve(*worker); });
+}
+
+void Bench::serve(Worker& worker) {
+  while (true) {
+    pthread_barrier_wait(&turn_);
+    if (!seed_) return;
+    worker.run(*seed_);
+    pthread_barrier_wait(&turn_);
+  }
 }
 
 Bench::~Bench() {
+  seed_.reset();
+  pthread_barrier_wait(&turn_);
+  for (std::thread& thread : threads_) thread.join();
+  pthread_barrier_destroy(&turn_);
   workers_.clear();
   links_.clear();
   region_.reset();
@@ -346,16 +361,9 @@ void Bench::connect(int thread, int node) {
 std::optional<Outcome> Bench::run(std::uint64_t seed) {
   for (int i = 0; i < len(program_.locations); ++i)
     std::atomic_ref<std::uint64_t>(word(i)).store(as_word(at(program_.locations, i).init));
-  pthread_barrier_t start;
-  pthread_barrier_init(&start, nullptr, static_cast<unsigned>(workers_.size()));
-  std::vector<std::thread> threads;
-  for (const auto& worker : workers_)
-    threads.emplace_back([&start, &worker, seed] {
-      pthread_barrier_wait(&start);
-      worker->run(seed);
-    });
-  for (std::thread& thread : threads) thread.join();
-  pthread_barrier_destroy(&start);
+  seed_ = seed;
+  pthread_barrier_wait(&turn_);
+  pthread_barrier_wait(&turn_);
   if (std::ranges::any_of(workers_, [](const auto& worker) { return worker->failed(); })) return std::nullopt;
   Outcome outcome;
   for (const Observable& o : program_.observables)

@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <pthread.h>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "loco_sim/libibverbs/device.hpp"
@@ -42,6 +44,7 @@ class Bench {
   [[nodiscard]] Link& link(int thread, int place) const;
   [[nodiscard]] ibv_sge sge(int location) const;
   void connect(int thread, int node);
+  void serve(Worker& worker);
 
   static constexpr std::size_t kApart = 8;  ///< words: each in a cache line of its own
 
@@ -52,6 +55,9 @@ class Bench {
   libibverbs::MemoryRegion region_;
   std::vector<std::unique_ptr<Link>> links_;  ///< by thread and node; null: it does not operate on that node
   std::vector<std::unique_ptr<Worker>> workers_;
+  pthread_barrier_t turn_{};           ///< the threads' and whose that asks for runs: one begins, one ends
+  std::optional<std::uint64_t> seed_;  ///< of the run that begins; nothing: there is none any more
+  std::vector<std::thread> threads_;
 };
 
 /// Why the device cannot run it; empty: it can.

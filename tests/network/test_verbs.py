@@ -87,3 +87,23 @@ def test_without_a_device():
     done = subprocess.run([example("objects"), "--transport", "verbs", "--hosts", "127.0.0.1", "--rank", "0"],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "no device of libibverbs with an active port" in done.stderr
+
+
+def test_a_host_that_stops_is_told_to_the_others_by_name(tmp_path):
+    program, hosts = example("objects"), "node0,node1,node2"
+    if not knows(program, "verbs"):
+        pytest.skip("built without libibverbs-dev")
+    commands = {
+        rank: [program, "--transport", "verbs", "--hosts", hosts, "--rank", str(rank), "--object", "barrier", "--rounds",
+               "100000000", "--keep-alive-ms", "1"]
+        for rank in range(3)
+    }
+    scenario = tmp_path / "stop.yaml"
+    scenario.write_text("name: stop\nhardware: cx5-roce-25g\ntopology: {kind: star, nodes: 3}\n"
+                        "fabric: {failures: [{host: h2, stops: 5ms}]}\n"
+                        f"workload: {{kind: programs, hosts: {json.dumps(commands)}}}\n")
+    done = subprocess.run([LOCO_SIM, "exec", "--json", "--keep-going", scenario], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=280)
+    programs = json.loads(done.stdout)["programs"]
+    for survivor in programs[:2]:
+        assert survivor["status"] == 1 and "node 2" in survivor["stderr"], survivor
