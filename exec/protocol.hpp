@@ -46,8 +46,8 @@ enum class Request : std::uint32_t {
   resize_cq,          ///< (cq, entries) -> 0 or errno
   create_srq,         ///< (entries, cq or -1: for XRC) -> number
   modify_srq,         ///< (srq, limit)
-  create_qp,  ///< (type and, from bit 32 on, domain, and kNotToItself, send cq, receive cq, send entries, receive
-              ///< entries, srq or -1) -> number
+  create_qp,        ///< (type and, from bit 32 on, domain, and kNotToItself, send cq, receive cq, send entries, receive
+                    ///< entries, srq or -1) -> number
   modify_qp,        ///< (qp, state); QpChange in data -> 0 or errno
   query_qp,         ///< (qp) -> state
   destroy,          ///< (what: Made, number)

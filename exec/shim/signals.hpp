@@ -1,5 +1,5 @@
-// Signals that the shim keeps for itself: SIGSEGV, SIGTRAP and SIGSYS, which it passes on when they are not its own, and
-// the one by which the conductor breaks a silence. What the program installs for them is kept here.
+// Signals that the shim keeps for itself: SIGSEGV, SIGTRAP and SIGSYS, which it passes on when they are not its own,
+// and the one by which the conductor breaks a silence. What the program installs for them is kept here.
 #pragma once
 
 #include <csignal>

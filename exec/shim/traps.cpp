@@ -1,18 +1,19 @@
 // Programs that make system calls by instructions of their own (Go, OpenMP's runtime): those, too, are replaced.
 //
-// The program's own text, and that of OpenMP's runtimes, is given to a filter (seccomp) if it has the instruction: system
-// calls from there raise SIGSYS, whose handler does what the C library's function would do here, or makes the call itself.
-// A filter outlives exec, so it names what it traps and lets all else pass: where programs lie there is never a C library.
+// The program's own text, and that of OpenMP's runtimes, is given to a filter (seccomp) if it has the instruction:
+// system calls from there raise SIGSYS, whose handler does what the C library's function would do here, or makes the
+// call itself. A filter outlives exec, so it names what it traps and lets all else pass: where programs lie there is
+// never a C library.
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <link.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -41,8 +42,8 @@ Range ranges[kRangesMax];
 int range_count = 0;
 
 bool has_system_call(const unsigned char* at, const unsigned char* end) {
-  while (at < end &&
-         (at = static_cast<const unsigned char*>(std::memchr(at, 0x0f, static_cast<std::size_t>(end - at)))) != nullptr) {
+  while (at < end && (at = static_cast<const unsigned char*>(
+                          std::memchr(at, 0x0f, static_cast<std::size_t>(end - at)))) != nullptr) {
     if (at + 1 < end && at[1] == 0x05) return true;
     ++at;
   }
