@@ -33,13 +33,15 @@ int file_of_channel = -1;
 
 char** variables = nullptr;  ///< as the loader gives them, before the C library has them
 
-/// Where the channel is; the program does not find it any more.
+/// Where the channel is. The program finds another variable in its place, which says that it is conducted: behind the
+/// variables lies the auxiliary vector, which programs find by their number.
 const char* take_variable() {
   const std::size_t length = std::strlen(kChannelVariable);
   for (char** at = variables == nullptr ? environ : variables; at != nullptr && *at != nullptr; ++at) {
     if (std::strncmp(*at, kChannelVariable, length) != 0 || (*at)[length] != '=') continue;
     const char* const value = *at + length + 1;
-    for (char** rest = at; *rest != nullptr; ++rest) rest[0] = rest[1];
+    static char conducted[] = "LOCO_SIM_EXEC=1";
+    *at = conducted;
     return value;
   }
   return nullptr;

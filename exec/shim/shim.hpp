@@ -63,10 +63,12 @@ void not_deterministic(const char* what, std::uint64_t seen = 0);
 /// Is done in another way than hardware does it.
 void approximated(const char* what);
 
+/// The C library's definition of a name. Takes no lock: dlsym waits for a thread that stands still in dlopen.
+[[nodiscard]] void* c_library_symbol(const char* name);
 /// The next definition of a function that the shim replaces.
 template <typename F>
 [[nodiscard]] F* next(F*, const char* name) {
-  return reinterpret_cast<F*>(dlsym(RTLD_NEXT, name));
+  return reinterpret_cast<F*>(c_library_symbol(name));
 }
 #define LOCO_NEXT(name) \
   static decltype(::name)* const next_##name = ::loco::shim::next(static_cast<decltype(::name)*>(nullptr), #name)

@@ -5,6 +5,7 @@ sum of stages beside the test. perftest's own output is read as people read it.
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -214,3 +215,62 @@ def test_libfabric(tmp_path):
     subprocess.run([LOCO_SIM, "exec", "--output", str(tmp_path), str(tmp_path / "fabric.yaml")], check=True, timeout=120)
     rows = [line.split() for line in (tmp_path / "out.1").read_text().splitlines() if line.startswith(("64 ", "1m "))]
     assert len(rows) == 2 and float(rows[0][6]) < 10 and float(rows[1][5]) > 10_000  # us a transfer; MB/s
+
+
+GO = """
+package main
+
+/*
+#cgo LDFLAGS: -libverbs
+#include <infiniband/verbs.h>
+*/
+import "C"
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+func main() {
+	var n C.int
+	list := C.ibv_get_device_list(&n)
+	fmt.Println(int(n), C.GoString(C.ibv_get_device_name(*(**C.struct_ibv_device)(unsafe.Pointer(list)))))
+	begin := time.Now()
+	if len(os.Args) > 1 {
+		c, err := net.Dial("tcp", "127.1.0.1:7000")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(c, "hello")
+		c.Close()
+	} else {
+		l, _ := net.Listen("tcp", "0.0.0.0:7000")
+		c, _ := l.Accept()
+		b, _ := io.ReadAll(c)
+		fmt.Println(string(b))
+	}
+	var all sync.WaitGroup
+	for i := 1; i <= 4; i++ {
+		all.Add(1)
+		go func() { defer all.Done(); time.Sleep(time.Duration(i) * time.Second) }()
+	}
+	all.Wait()
+	fmt.Println(time.Since(begin).Round(time.Millisecond), time.Now().Year())
+}
+"""
+
+
+def test_a_go_program(run, tmp_path):
+    if not shutil.which("go"):
+        pytest.skip("no go: golang-go is not installed")
+    (tmp_path / "p.go").write_text(GO)
+    environment = {**os.environ, "CGO_ENABLED": "1", "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": "-mod=mod", "HOME": str(tmp_path)}
+    subprocess.run(["go", "build", "-o", tmp_path / "p", tmp_path / "p.go"], check=True, env=environment, cwd=tmp_path)
+    first, second = (run(str(tmp_path / "p")).ends_well() for _ in range(2))
+    assert first.out == second.out and not first.report["not_deterministic"]
+    assert first.out[0] == "1 loco0\nhello\n4.001s 2023\n" and first.out[1] == "1 loco0\n4s 2023\n"
+    assert first.report["fingerprint"] == second.report["fingerprint"]

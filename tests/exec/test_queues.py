@@ -215,3 +215,17 @@ def test_a_cable_that_does_not_come_back(tmp_path):
 def test_a_host_that_stops(tmp_path):
     out, report = pingpong_with("{host: h0, stops: 3ms}", tmp_path)
     assert "usec/iter" not in out and "host 1 (ibv_rc_pingpong) waits for a completion" in report
+
+
+def test_a_queue_pair_connected_to_itself(run, compiled):
+    # as UCX makes one for messages of a process to itself
+    program = compiled(PAIR.replace("qp[1 - i]->qp_num", "qp[i]->qp_num") + """
+        int main(void) {
+          setup();
+          struct ibv_wc wc;
+          write_to(0);
+          while (!ibv_poll_cq(cq[0], 1, &wc)) {}
+          printf("%d %lu\\n", wc.status, buffer[8]);
+          return 0;
+        }""")
+    assert run(program, options=("--hosts", "1")).ends_well().out[0] == "0 5\n"

@@ -66,6 +66,7 @@ LOCO_EXPORT int rdma_accept(rdma_cm_id* raw, rdma_conn_param* parameters) {
   if (datagram(id)) return send(id, CmType::sidr_rep, parameters) == 0 ? 0 : -1;
   if (const int error = to_rts(id)) return fail(error);
   if (const int error = send(id, CmType::rep, parameters)) return fail(error);
+  id.connected = true;  // it may be disconnected before the program has taken the event
   return complete(id);
 }
 
