@@ -3,7 +3,8 @@
 // Then the other one, which knows infinite data. What they may spend is counted in points and ticks, never in seconds.
 //
 // A proof on a weaker network counts, and so does a counterexample without a network: each weaker network shows all
-// that a stronger one shows (docs/verify.md).
+// that a stronger one shows (docs/verify.md). A proof without a network counts where no network makes a difference
+// (done_at_once.hpp).
 #pragma once
 
 #include <functional>

@@ -150,6 +150,8 @@ def test_recipes_name_what_the_build_needs():
     docker = (root / "packaging/Dockerfile").read_text().split("FROM")[1]
     installed = set(re.findall(r"\b(?:lib[a-z0-9-]+-dev|[a-z0-9-]+3-dev|zlib1g-dev|cmake|g\+\+|ninja-build)(?=\s)", docker))
     assert installed - {"python3-dev"} <= listed
+    chroot = re.search(r"packages=\((.*?)\)", (root / "packaging/manylinux-wheel").read_text(), re.DOTALL)[1].split()
+    assert installed <= set(chroot)
     assert {"libboost-context-dev", "libcli11-dev", "libfmt-dev", "libyaml-dev", "nlohmann-json3-dev", "zlib1g-dev"} <= installed
     version = re.search(r"project\(loco-sim VERSION ([0-9.]+)", (root / "CMakeLists.txt").read_text())[1]
     assert f'set version = "{version}"' in (root / "packaging/conda/meta.yaml").read_text()

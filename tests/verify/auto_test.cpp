@@ -7,6 +7,7 @@
 #include "tests/catch.hpp"
 #include "tests/verify/programs.hpp"
 #include "verify/auto_engine.hpp"
+#include "verify/done_at_once.hpp"
 #include "verify/flush_search.hpp"
 
 using namespace loco::verify;
@@ -52,6 +53,32 @@ TEST_CASE("a proof on a weaker network is one") {
     CHECK(answer.verdict == Verdict::kSafe);
     CHECK(answer.why == "under unordered, which shows all that " + std::string(name(network)) + " does: it says so");
   }
+}
+
+namespace {
+/// A put from X to Y, what stands around it, and a reader.
+Program one_put(const std::string& after, const std::string& property, const std::string& other = "") {
+  return parsed("process 1 { shared X = 0, R = 0; local a; " + std::string("w: put(Y, 2, X); ") + after +
+                "store X = 1; }\nprocess 2 { shared Y = 0; local b; load b = Y; " + other + " }\n" + property);
+}
+
+bool at_once(const Program& program) { return all_done_at_once(program, all_flushes(program)); }
+}  // namespace
+
+TEST_CASE("an operation is one step where it is waited for at once, and nobody else sees its side") {
+  const std::string fine = "assert always (b <= 0);";
+  CHECK(at_once(one_put("flush(2); ", fine)));
+  CHECK_FALSE(at_once(one_put("", fine)));
+  CHECK_FALSE(at_once(one_put("a = 1; flush(2); ", fine)));
+  CHECK_FALSE(at_once(one_put("flush(1); ", fine)));                                    // to somebody else
+  CHECK_FALSE(at_once(one_put("flush(2); ", fine, "put(X, 1, Y); flush(1);")));         // X is written from afar
+  CHECK_FALSE(at_once(one_put("flush(2); ", fine, "Y = get(X, 1); flush(1);")));        // or read, by a word that is
+  CHECK_FALSE(at_once(one_put("flush(2); ", "assert always (!at(1, w) || b <= 0);")));  // where it stands
+  CHECK(at_once(one_put("flush(2); ", "assert final (Y == 0 && X == 1);")));            // all have ended
+  CHECK(at_once(one_put("flush(2); R = get(Y, 2); flush(2); ", fine)));
+  CHECK_FALSE(at_once(one_put("flush(2); R = get(Y, 2); flush(2); ", "assert always (R <= 0);")));  // its result
+  const Program program = one_put("flush(2); ", fine);
+  CHECK_FALSE(all_done_at_once(program, FlushMask(program.flushes.size(), false)));  // flushes that do not count
 }
 
 TEST_CASE("an answer does not depend on the clock") {

@@ -5,6 +5,7 @@
 #include "tests/verify/naive_search.hpp"
 #include "tests/verify/programs.hpp"
 #include "tests/verify/random_program.hpp"
+#include "verify/done_at_once.hpp"
 #include "verify/explicit_engine.hpp"
 #include "verify/schedule.hpp"
 
@@ -60,4 +61,25 @@ TEST_CASE("the explicit engine agrees with a search of all states") { compare_al
 
 TEST_CASE("the explicit engine agrees with a search of all states on many programs", "[.long]") {
   compare_all(1000, 3000);
+}
+
+TEST_CASE("where each operation is waited for at once, the network makes no difference") {
+  int alike = 0;
+  int unsafe = 0;
+  for (std::uint32_t seed = 0; seed < 1200 / loco::test::kShare; ++seed) {
+    const std::string text = loco::test::random_program(seed);
+    const Program program = with_flush_after_every_remote(loco::test::parsed(text));
+    const FlushMask all = all_flushes(program);
+    if (!all_done_at_once(program, all)) continue;
+    INFO("seed " << seed << "\n" << text);
+    const loco::test::Naive without = loco::test::naive_search(program, all, Network::kSc, 20'000, 5);
+    const loco::test::Naive with = loco::test::naive_search(program, all, Network::kUnordered, 20'000, 5);
+    if (!without.complete || !with.complete) continue;
+    CHECK(with.broken == without.broken);
+    ++alike;
+    unsafe += with.broken ? 1 : 0;
+  }
+  CHECK(alike > 10);
+  CHECK(unsafe > 0);
+  CHECK(unsafe < alike);
 }

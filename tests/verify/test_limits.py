@@ -87,3 +87,30 @@ def test_a_check_of_a_certificate_keeps_to_the_limit(tool, tmp_path):
         pytest.skip("this build has no Z3")
     assert done.returncode == 3 and "out of time after" in done.stdout, done.stdout
     assert run(tool, path, "--check-certificate", certificate).returncode == 0
+
+
+def sense_barrier(processes):
+    """A sense-reversing barrier that is met again and again. No process is more than a round ahead of another."""
+    home, text = processes + 1, ""
+    for i in range(1, home):
+        body = (f"got{i} = rga(count, {home}, one{i}); flush({home}); load c = got{i}; "
+                f"if (c == {processes - 1}) {{ put(count, {home}, zero{i}); flush({home}); "
+                f"if (n == 0) put(sense, {home}, one{i}); else put(sense, {home}, zero{i}); flush({home}); }} "
+                f"else {{ s = n; while (s == n) {{ seen{i} = get(sense, {home}); flush({home}); load s = seen{i}; }} }}")
+        text += (f"process {i} {{ shared one{i} = 1, zero{i} = 0, got{i} = 0, seen{i} = 0; local c, s, n, r;\n"
+                 f"  while (*) {{ {body} n = 1 - n; r = r + 1; }} }}\n")
+    pairs = [(i, j) for i in range(1, home) for j in range(1, home) if i != j]
+    return (text + f"process {home} {{ shared count = 0, sense = 0; }}\n"
+            + "assert always (" + " && ".join(f"r@{i} <= r@{j} + 1" for i, j in pairs) + ");\n")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("network", ["unordered", "verbs", "in-order"])
+def test_rounds_of_a_barrier_may_be_counted_for_ever(tool, tmp_path, network):
+    path = tmp_path / "barrier.rma"
+    path.write_text(sense_barrier(3))
+    done = run(tool, path, "--network", network, "--max-cpu-seconds", 120)
+    assert done.returncode == 0 and "no network matters" in done.stdout, done.stdout
+    # The first to come goes on, again and again.
+    path.write_text(sense_barrier(2).replace("c == 1", "c == 0"))
+    assert run(tool, path, "--max-cpu-seconds", 60).returncode == 1

@@ -47,7 +47,8 @@ def unit_on(ax: Axes, ps: float) -> tuple[float, str]:
 def from_zero(ax: Axes) -> None:
     """The vertical axis begins at 0 and holds all that is drawn: called after drawing, since limits that are set stay. What
     is drawn on the same axes later moves the upper one again."""
-    ax.set_ylim(bottom=0, auto=True)
+    top = float(ax.dataLim.y1)  # not that of the axes: close values far from 0 would lie on it
+    ax.set_ylim(0, 1.05 * top if 0 < top < float("inf") else None, auto=True)
 
 
 def legend_above(ax: Axes) -> None:
