@@ -160,18 +160,18 @@ VerbsCompared compare_with_verbs_machine(const test::RandomVerbs& shape, std::ui
 TEST_CASE("verbs: the engine agrees with the operational machine on random programs", "[oracle]") {
   const VerbsCompared found = compare_with_verbs_machine({.total_max = 6}, 150);
   INFO(found.programs << " programs, " << found.outcomes << " outcomes");
-  CHECK((found.programs == 1 || found.outcomes > 150));
+  CHECK((found.programs == 1 || found.outcomes > 50));
 }
 
 TEST_CASE("verbs: so it does with unreliable queue pairs", "[oracle]") {
   const VerbsCompared found = compare_with_verbs_machine({.total_max = 5, .unreliable = true}, 150);
   INFO(found.programs << " programs, " << found.outcomes << " outcomes");
-  CHECK((found.programs == 1 || found.outcomes > 150));
+  CHECK((found.programs == 1 || found.outcomes > 50));
 }
 
 TEST_CASE("verbs: the engine agrees with the operational machine on 10,000 random programs", "[.long]") {
   const VerbsCompared reliable = compare_with_verbs_machine({.operations_max = 5, .total_max = 8}, 6000);
   const VerbsCompared all = compare_with_verbs_machine({.unreliable = true}, 4000);
   WARN(reliable.programs + all.programs << " programs, " << reliable.outcomes + all.outcomes << " outcomes");
-  CHECK(reliable.programs + all.programs > static_cast<int>(9000 / loco::test::kShare));
+  CHECK(reliable.programs + all.programs > 9000 / static_cast<int>(loco::test::kShare));
 }
