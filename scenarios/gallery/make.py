@@ -88,7 +88,7 @@ ENTRIES = [
     Entry("rails", "topology.rails", None, "all-reduce of 16 MiB", median_of(), picoseconds, rails_speed),
     Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance),
     Entry("congestion_control", "load, flows", "algorithm", "slowdown of 99 %", lambda row: float(row["slowdown"]),
-          lambda v: f"{v:.1f}", congestion_controls, log_y=True, measure=congestion_rows,
+          lambda v: f"{v:.1f}", congestion_controls, measure=congestion_rows,
           question="Which congestion control keeps small flows quick beside large ones and incasts?",
           command="loco-sim run scenarios/gallery/congestion_control.yaml --set workloads.background.load=800"),
     Entry("trimming", "workload.size", "fabric.trim.enabled", "last flow", slowest("flow"), picoseconds, trimming_saves),
