@@ -55,6 +55,8 @@ class Entry:
     """Of measurements; a scenario has it as its description."""
     command: str = ""
     """Of measurements: what shows one of the rows."""
+    legend: str = "best"
+    """Where it is in the picture."""
 
 
 ENTRIES = [
@@ -93,9 +95,9 @@ ENTRIES = [
           command="loco-sim run scenarios/gallery/congestion_control.yaml --set workloads.background.load=800"),
     Entry("trimming", "workload.size", "fabric.trim.enabled", "last flow", slowest("flow"), picoseconds, trimming_saves),
     Entry("pause_storm", "fabric.pfc.watchdog.enabled", None, "slowest flow beside the storm",
-          slowest("beside it: flow"), picoseconds, storm_ends, log_y=True),
+          slowest("beside it: flow"), picoseconds, storm_ends),
     Entry("all_reduce", "workload.size", "workload.algorithm", "all-reduce", median_of(), picoseconds, fastest_all_reduce,
-          log_y=True),
+          log_y=True, legend="lower right"),
     Entry("selective_repeat", "fabric.loss", "hardware.nic.placement", "payload", goodput, bit_rate, selective_repeat_saves),
 ]
 
@@ -170,7 +172,7 @@ def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
     ax.set_xlabel(entry.x)
     ax.set_ylabel(f"{entry.y} ({unit})" if unit else entry.y)
     if entry.group:
-        ax.legend(title=entry.group)
+        ax.legend(title=entry.group, loc=entry.legend)
     ax.grid(True, alpha=0.3)
     with matplotlib.rc_context({"svg.hashsalt": entry.name, "svg.fonttype": "none"}):
         PICTURES.mkdir(exist_ok=True)
