@@ -55,8 +55,6 @@ class Entry:
     """Of measurements; a scenario has it as its description."""
     command: str = ""
     """Of measurements: what shows one of the rows."""
-    legend: str = "best"
-    """Where it is in the picture."""
 
 
 ENTRIES = [
@@ -97,7 +95,7 @@ ENTRIES = [
     Entry("pause_storm", "fabric.pfc.watchdog.enabled", None, "slowest flow beside the storm",
           slowest("beside it: flow"), picoseconds, storm_ends),
     Entry("all_reduce", "workload.size", "workload.algorithm", "all-reduce", median_of(), picoseconds, fastest_all_reduce,
-          log_y=True, legend="lower right"),
+          log_y=True),
     Entry("selective_repeat", "fabric.loss", "hardware.nic.placement", "payload", goodput, bit_rate, selective_repeat_saves),
 ]
 
@@ -172,7 +170,8 @@ def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
     ax.set_xlabel(entry.x)
     ax.set_ylabel(f"{entry.y} ({unit})" if unit else entry.y)
     if entry.group:
-        ax.legend(title=entry.group, loc=entry.legend)
+        small = {"fontsize": "x-small", "title_fontsize": "x-small"} if len(ax.get_legend_handles_labels()[0]) > 4 else {}
+        ax.legend(title=entry.group, **small)
     ax.grid(True, alpha=0.3)
     with matplotlib.rc_context({"svg.hashsalt": entry.name, "svg.fonttype": "none"}):
         PICTURES.mkdir(exist_ok=True)
