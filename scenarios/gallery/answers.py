@@ -285,7 +285,7 @@ def congestion_rows() -> Rows:
         for algorithm in ("none", "dcqcn", "hpcc", "swift", "nscc"):
             flows = ls.run(scenario, overrides={"workloads.background.load": load,
                                                 "fabric.congestion.algorithm": algorithm}).flows
-            for name, some in ((f"to {SMALL // 1000} kB", flows["bytes"] <= SMALL), ("larger", flows["bytes"] > SMALL)):
+            for name, some in (("small", flows["bytes"] <= SMALL), ("large", flows["bytes"] > SMALL)):
                 rows.append({"load, flows": f"{load // 10} %, {name}", "algorithm": algorithm,
                              "slowdown": float(flows[some]["slowdown"].quantile(0.99))})
     return rows
@@ -293,15 +293,15 @@ def congestion_rows() -> Rows:
 
 def congestion_controls(at: Callable[..., float], rows: Rows) -> str:
     def small(load: int, algorithm: str) -> float:
-        return at(f"{load} %, to {SMALL // 1000} kB", algorithm)
+        return at(f"{load} %, small", algorithm)
     controlled = ("dcqcn", "hpcc", "swift", "nscc")
     best = min(controlled, key=lambda a: small(80, a))
     worst = max(controlled, key=lambda a: small(80, a))
-    others = ", ".join(f"{at('80 %, larger', a):.0f} with {a}" for a in controlled)
+    others = ", ".join(f"{at('80 %, large', a):.0f} with {a}" for a in controlled)
     return (f"Of flows to {SMALL // 1000} kB, 99 % have at most {small(50, 'none'):.0f} times their time alone with PFC only, at half the "
             f"load, and {small(80, 'none'):.0f} at 80 %. With {best} it is {small(50, best):.1f} and {small(80, best):.1f}, with "
             f"{worst} {small(50, worst):.1f} and {small(80, worst):.1f}. Larger flows pay or gain: at 80 % load "
-            f"{at('80 %, larger', 'none'):.0f} without, {others}.")
+            f"{at('80 %, large', 'none'):.0f} without, {others}.")
 
 
 def slowest(operation: str) -> Callable[[Row], float]:

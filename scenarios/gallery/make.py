@@ -88,12 +88,12 @@ ENTRIES = [
     Entry("rails", "topology.rails", None, "all-reduce of 16 MiB", median_of(), picoseconds, rails_speed),
     Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance),
     Entry("congestion_control", "load, flows", "algorithm", "slowdown of 99 %", lambda row: float(row["slowdown"]),
-          lambda v: f"{v:.1f}", congestion_controls, log_y=True, measure=congestion_rows,
+          lambda v: f"{v:.1f}", congestion_controls, measure=congestion_rows,
           question="Which congestion control keeps small flows quick beside large ones and incasts?",
           command="loco-sim run scenarios/gallery/congestion_control.yaml --set workloads.background.load=800"),
     Entry("trimming", "workload.size", "fabric.trim.enabled", "last flow", slowest("flow"), picoseconds, trimming_saves),
     Entry("pause_storm", "fabric.pfc.watchdog.enabled", None, "slowest flow beside the storm",
-          slowest("beside it: flow"), picoseconds, storm_ends, log_y=True),
+          slowest("beside it: flow"), picoseconds, storm_ends),
     Entry("all_reduce", "workload.size", "workload.algorithm", "all-reduce", median_of(), picoseconds, fastest_all_reduce,
           log_y=True),
     Entry("selective_repeat", "fabric.loss", "hardware.nic.placement", "payload", goodput, bit_rate, selective_repeat_saves),
@@ -170,7 +170,8 @@ def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
     ax.set_xlabel(entry.x)
     ax.set_ylabel(f"{entry.y} ({unit})" if unit else entry.y)
     if entry.group:
-        ax.legend(title=entry.group)
+        small = {"fontsize": "x-small", "title_fontsize": "x-small"} if len(ax.get_legend_handles_labels()[0]) > 4 else {}
+        ax.legend(title=entry.group, **small)
     ax.grid(True, alpha=0.3)
     with matplotlib.rc_context({"svg.hashsalt": entry.name, "svg.fonttype": "none"}):
         PICTURES.mkdir(exist_ok=True)
