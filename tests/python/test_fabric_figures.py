@@ -343,7 +343,7 @@ def n3_oblivious_last() -> float:
 PLANES = {"kind": "custom", "hosts": 2, "switches": 2, "edges": [["h0", "s0"], ["h0", "s1"], ["h1", "s0"], ["h1", "s1"]]}
 
 
-@row("X1", "uet, two planes of 100 Gb/s, one queue pair, WRITEs of 16 MiB: goodput", 195.3, "Gb/s", 0.01, "2 x 100 x 4096 / 4194")
+@row("X1", "uet, two planes of 100 Gb/s, one queue pair, a WRITE of 64 MiB: goodput", 195.3, "Gb/s", 0.01, "2 x 100 x 4096 / 4194")
 def x1() -> float:
     result = run(WIRE, PLANES, {"kind": "flows", "pattern": "incast", "senders": 1, "size": "64MiB"}, transport="uet",
                  fabric={"routing": "ecmp"})
