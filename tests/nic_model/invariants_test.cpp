@@ -32,12 +32,12 @@ TEST_CASE("a send queue that holds more than its depth is noticed") {
 TEST_CASE("a completion that was polled before it was written is noticed") {
   nic::Requester requester(0, 2, 0);
   requester.post({}, fabric::kNoBuffer);
-  requester.reap(0);
+  requester.reap(0, false);
   CHECK_THROWS_AS(requester.check(3, kNow), sim::BrokenInvariant);
 }
 
 TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, with time and component") {
-  nic::Connection connection(0, nic::QpType::rc, 0);
+  nic::Connection connection(0, nic::QpType::rc, nic::Transport::rc, 0);
   CHECK_NOTHROW(connection.check(1, kNow));
   connection.set_peer(1, 0);
   CHECK_THROWS_AS(connection.check(1, kNow), sim::BrokenInvariant);
@@ -105,7 +105,7 @@ struct Answering {
   explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
     for (const nic::QpId id : {0U, 1U}) {
       state.domains.emplace_back(id);
-      state.connections.emplace_back(id, nic::QpType::rc, 0).set_peer(1 - id, 1 - id);
+      state.connections.emplace_back(id, nic::QpType::rc, nic::Transport::rc, 0).set_peer(1 - id, 1 - id);
       state.connections.back().enter(nic::QpState::rts);
       state.contexts.emplace_back();
       state.requesters.emplace_back(0, 1, id);

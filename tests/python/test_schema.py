@@ -66,7 +66,7 @@ def leaves(schema, prefix=()):
     for name, below in schema.get("properties", {}).items():
         if "properties" in below:
             yield from leaves(below, (*prefix, name))
-        elif "oneOf" not in below and "$ref" not in below and name not in ("hardware", "sweep"):
+        elif "oneOf" not in below and "$ref" not in below and name not in ("hardware", "sweep", "transport"):
             yield (*prefix, name), below
 
 
