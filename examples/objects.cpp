@@ -2,11 +2,12 @@
 // N`. What the nodes print does not depend on the network; the last line of node 0 says how long a round took.
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <exception>
 #include <fmt/core.h>
 #include <map>
-#include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,31 @@ void store(loco::manager& mgr) {
   bar.waiting();
 }
 
+/// All nodes change the same few keys; each operation is told with when it began and ended by the machine's clock.
+void history(loco::manager& mgr) {
+  constexpr std::uint64_t kKeys = 4;
+  loco::kvstore store(mgr, "history", {.slots_per_node = rounds});
+  loco::barrier bar(mgr, "history-bar");
+  mgr.wait_for_ready();
+  bar.waiting();
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch().count(); };
+  std::mt19937_64 draw(mgr.my_node());
+  std::string told;
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::uint64_t key = draw() % kKeys, kind = draw() % 4, value = i * mgr.num_nodes() + mgr.my_node() + 1;
+    const auto begin = now();
+    std::uint64_t result = 0;
+    if (kind == 0) result = store.insert(key, value) ? 1U : 0U;
+    if (kind == 1) result = store.update(key, value) ? 1U : 0U;
+    if (kind == 2) result = store.erase(key) ? 1U : 0U;
+    if (kind == 3) result = store.lookup(key).value_or(0);
+    constexpr std::array<const char*, 4> kNames = {"insert", "update", "erase", "lookup"};
+    told += fmt::format("{} {} {} {} {} {}\n", kNames[kind], key, value, result, begin, now());
+  }
+  bar.waiting();
+  fmt::print("{}", told);
+}
+
 const std::map<std::string, void (*)(loco::manager&)> kObjects = {
     {"barrier", barriers}, {"ring", ring}, {"mutex", mutexes}, {"atomic", atomics}, {"store", store}};
 
@@ -170,10 +196,12 @@ int main(int argc, char** argv) {
     loco::manager mgr(node);
     for (const auto& [name, work] : kObjects)
       if (object == "all" || object == name) work(mgr);
+    if (object == "history") history(mgr);
   };
-  const examples::Setting which{"--object", "barrier, ring, mutex, atomic, store or all", [&](const std::string& name) {
+  const examples::Setting which{"--object", "barrier, ring, mutex, atomic, store, all, or history: of a store",
+                                [&](const std::string& name) {
                                   object = name;
-                                  return name == "all" || kObjects.contains(name);
+                                  return name == "all" || name == "history" || kObjects.contains(name);
                                 }};
   const examples::Setting how_many{"--rounds", "a number from 1 to 1000000000", [&](const std::string& text) {
                                      const char* const end = text.data() + text.size();

@@ -264,6 +264,16 @@ struct SweepArguments {
 /// Becomes the Python package's program; returns only by throwing.
 int sweep_command(const SweepArguments& arguments);
 
+struct ConformanceArguments {
+  std::string device;
+  std::vector<std::string> files;
+  std::vector<std::string> tests;
+  std::uint64_t runs = 2000;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+int conformance_command(const ConformanceArguments& arguments);
+
 struct ReportArguments {
   std::string result;
   std::string out;

@@ -109,6 +109,22 @@ void add_report(CLI::App& app, ReportArguments& a, Chosen& chosen) {
   report->callback([&] { chosen = [&] { return report_command(a); }; });
 }
 
+void add_conformance(CLI::App& app, ConformanceArguments& a, Chosen& chosen) {
+  CLI::App* command =
+      app.add_subcommand("conformance", "Run litmus tests on a device of libibverbs: is it as the model says?");
+  command->add_option("device", a.device, "Its name, as ibv_devices has it")->required();
+  command->add_option("files", a.files, "Litmus documents (YAML), or folders of them")->required();
+  command->add_option("--test", a.tests, "Only the test of this name; may be repeated");
+  command->add_option("--runs", a.runs, "Of each test")
+      ->capture_default_str()
+      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()));
+  command->add_option("--seed", a.seed, "Of when threads begin")
+      ->capture_default_str()
+      ->check(whole_number(0, kSeedMax));
+  command->add_flag("--json", a.json, kJsonHelp);
+  command->callback([&] { chosen = [&] { return conformance_command(a); }; });
+}
+
 void add_new(CLI::App& app, std::string& project_folder, Chosen& chosen) {
   CLI::App* project =
       app.add_subcommand("new", "Write a C++ project that uses the simulator: a LOCO and a verbs program");
@@ -145,6 +161,7 @@ void add_commands(CLI::App& app, Arguments& a, Chosen& chosen) {
   add_exec(app, a.exec, chosen);
   add_sweep(app, a.sweep, chosen);
   add_report(app, a.report, chosen);
+  add_conformance(app, a.conformance, chosen);
   add_new(app, a.project, chosen);
   add_schema(app, a.reference, chosen);
   add_trace(app, a.trace_export, chosen);

@@ -30,6 +30,7 @@ struct Arguments {
   std::string project;  ///< folder of new
   SweepArguments sweep;
   ReportArguments report;
+  ConformanceArguments conformance;
 };
 
 /// What the command that was named does; it gives the exit code.

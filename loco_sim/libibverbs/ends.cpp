@@ -1,7 +1,9 @@
 #include "loco_sim/libibverbs/ends.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace loco::libibverbs {
 

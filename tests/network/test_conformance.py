@@ -1,4 +1,4 @@
-"""loco-conformance on the device that `loco-sim exec` shows: as the model, unless the NIC is broken on purpose."""
+"""`loco-sim conformance` on the device that `loco-sim exec` shows: as the model, unless the NIC is broken on purpose."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ def conformance(tmp_path, *options: str, faults: str = "[]") -> tuple[int, str, 
     """Status, stdout and stderr of the program on a simulated host."""
     if not PROGRAM.exists():
         pytest.skip("loco-conformance is not built")
-    words = json.dumps([str(PROGRAM), "loco0", *options])
+    words = json.dumps([str(LOCO_SIM), "conformance", "loco0", *options])
     scenario = tmp_path / "conformance.yaml"
     scenario.write_text("name: conformance\nhardware: cx5-roce-25g\ntopology: {kind: star, nodes: 2}\n"
                         f"faults: {faults}\nworkload: {{kind: programs, hosts: {{0: {words}}}}}\n")
@@ -55,6 +55,6 @@ def test_json_is_that_of_the_other_engines(tmp_path):
 
 
 def test_a_device_that_is_not_there_is_named(tmp_path):
-    done = subprocess.run([PROGRAM, "mlx5_9", litmus("loco-paper.yaml")], capture_output=True, text=True, timeout=60) \
+    done = subprocess.run([LOCO_SIM, "conformance", "mlx5_9", litmus("loco-paper.yaml")], capture_output=True, text=True, timeout=60) \
         if PROGRAM.exists() else pytest.skip("loco-conformance is not built")
     assert done.returncode == 2 and "no device of libibverbs is called 'mlx5_9'" in done.stderr

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ["run", "validate", "check", "list", "litmus", "generate", "robust", "soundness", "sweep", "report", "schema", "trace", "completion", "man",
+COMMANDS = ["run", "validate", "check", "list", "litmus", "generate", "robust", "soundness", "sweep", "report", "conformance", "schema", "trace", "completion", "man",
             "new"]
 
 
