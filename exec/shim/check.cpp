@@ -29,9 +29,24 @@ std::uintptr_t highest = 0;
 
 constexpr const char* kNames[] = {"WRITE", "READ", "compare-and-swap", "fetch-and-add", "SEND"};
 
+/// Has this pair of places been told, and in these words? The conductor looks at all; this saves most of the ways
+/// there.
+bool told(std::uintptr_t where, std::uintptr_t caller, char word) {
+  constexpr std::size_t kKept = 256;
+  struct Pair {
+    std::uintptr_t where, caller;
+    char word;
+  };
+  static Pair pairs[kKept];
+  Pair& p = pairs[(where * 31 + caller * 17 + static_cast<unsigned char>(word)) % kKept];
+  if (p.where == where && p.caller == caller && p.word == word) return true;
+  p = {where, caller, word};
+  return false;
+}
+
 void tell(std::uintptr_t where, const char* what, const Held& by) {
   Channel* const c = channel();
-  if (c == nullptr) return;
+  if (c == nullptr || told(where, by.caller, what[5])) return;
   std::snprintf(c->data, kDataBytes, "%s the %s that was posted at @%lx@: no poll of its completion between", what,
                 by.what, static_cast<unsigned long>(by.caller));
   call(Request::note, static_cast<std::uint64_t>(Note::race), where, by.caller);

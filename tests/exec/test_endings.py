@@ -395,3 +395,25 @@ static void write_to(int i) {
   must(ibv_post_send(qp[i], &w, &bad) == 0);
 }
 """
+
+
+def test_barriers_of_openmp(run, compiled):
+    # its runtime waits by system calls of its own
+    program = compiled("""
+        #include <omp.h>
+        #include <stdio.h>
+        int main(void) {
+          int sum = 0;
+          for (int i = 0; i < 3; ++i) {
+            #pragma omp parallel num_threads(4) reduction(+:sum)
+            {
+              sum += omp_get_thread_num();
+              #pragma omp barrier
+              sum += 1;
+            }
+          }
+          printf("%d\\n", sum);
+          return 0;
+        }""", "-fopenmp")
+    first, second = (run(program, options=("--hosts", "1")).ends_well() for _ in range(2))
+    assert first.out[0] == f"{3 * (0 + 1 + 2 + 3 + 4)}\n" and first.printed() == second.printed()
