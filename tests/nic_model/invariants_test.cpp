@@ -37,7 +37,7 @@ TEST_CASE("a completion that was polled before it was written is noticed") {
 }
 
 TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, with time and component") {
-  nic::Connection connection(0, nic::QpType::rc, nic::Transport::rc, 0);
+  nic::Connection connection(0, {.type = nic::QpType::rc}, nic::Transport::rc);
   CHECK_NOTHROW(connection.check(1, kNow));
   connection.set_peer(1, 0);
   CHECK_THROWS_AS(connection.check(1, kNow), sim::BrokenInvariant);

@@ -250,11 +250,13 @@ class Traffic {
       return system_.create_qp(node, of);
     };
     s.qp = end(s.from);
-    if (!nic::reliable_policy(system_.config().profile).operations.atomics) {
+    const nic::DeliveryOperations has = nic::reliable_policy(system_.config().profile).operations;
+    if (!has.atomics) {
       of.recv_cq = system_.create_cq(s.to, 64);
       of.recv_entries = kRequests;
     }
-    system_.connect(s.qp, end(s.to));
+    const nic::QpId target = end(s.to);
+    system_.connect(s.qp, target);
     for (std::uint32_t i = 0; i < kRequests; ++i) {
       const nic::MemoryRegion& local = regions_[s.from];
       const nic::MemoryRegion& remote = regions_[s.to];
