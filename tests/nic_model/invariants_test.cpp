@@ -105,7 +105,7 @@ struct Answering {
   explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
     for (const nic::QpId id : {0U, 1U}) {
       state.domains.emplace_back(id);
-      state.connections.emplace_back(id, nic::QpType::rc, nic::Transport::rc, 0).set_peer(1 - id, 1 - id);
+      state.connections.emplace_back(id, nic::QpConfig{.type = nic::QpType::rc}, nic::Transport::rc).set_peer(1 - id, 1 - id);
       state.connections.back().enter(nic::QpState::rts);
       state.contexts.emplace_back();
       state.requesters.emplace_back(0, 1, id);
