@@ -62,6 +62,7 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
   for (const Option& field : fabric::fabric_options()) {
     if (field.get(&scenario.network.options) == field.get(&defaults)) continue;
     const std::string path = fmt::format("fabric.{}", field.key);
+    if (given(settings, path) == nullptr) continue;  // what another one that is given has set
     if (ideal) without_network(path);
     const PacketOption* option = scenario.network.model == fabric::Model::flow ? packet_option(field.key) : nullptr;
     if (option == nullptr) continue;
