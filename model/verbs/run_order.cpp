@@ -138,7 +138,7 @@ void Graph::order_atomics() {
   for (std::uint32_t e = 0; e < events_.size(); ++e) {
     if (events_[e].kind != Kind::aNAR) continue;
     const trace::Subevent& s = trace_->subevents[events_[e].item - 1];
-    if (s.stamp == Stamp::aNAR) turns.push_back({s.node, trace::rao_unit(s), trace::rao_place(s), e});
+    if (s.stamp == trace::Stamp::aNAR) turns.push_back({s.node, trace::rao_unit(s), trace::rao_place(s), e});
   }
   std::ranges::sort(turns);
   for (std::size_t i = 1; i < turns.size(); ++i) {
