@@ -1,5 +1,6 @@
 // Random documents of model verbs.
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "tests/model/litmus/random_program.hpp"
@@ -137,6 +138,8 @@ class VerbsWriter {
     std::vector<std::size_t> mine;
     for (std::size_t e = 0; e < ends_.size(); ++e)
       if (ends_[e].node == node && (ends_[e].thread == -1 || ends_[e].thread == t)) mine.push_back(e);
+    for (const End& e : ends_)
+      if (e.node == node && wanted_[e.srq.empty() ? e.name : e.srq] > 0 && !chance(4)) return receive(node, local);
     const int kind = below(12);
     if (kind == 0) return local + " = " + value();
     if (kind == 1) return reg() + " = " + local;
@@ -149,7 +152,13 @@ class VerbsWriter {
     return request(end, local);
   }
   std::string poll(int node) {
-    const std::string queue = one_of(queues_of(node));
+    // One that somebody may write to, mostly: a poll that finds nothing for ever has no execution.
+    std::vector<std::string> queues;
+    for (const std::string& q : queues_of(node))
+      if (entries_[q] > 0) queues.push_back(q);
+    if (queues.empty() && !chance(12)) return "mfence";
+    const std::string queue = one_of(queues.empty() ? queues_of(node) : queues);
+    --entries_[queue];
     return chance(2) ? reg() + " = poll(" + queue + ")" : "poll(" + queue + ")";
   }
   std::string receive(int node, const std::string& local) {
@@ -157,7 +166,11 @@ class VerbsWriter {
     for (const End& e : ends_)
       if (e.node == node) queues.push_back(e.srq.empty() ? e.name : e.srq);
     if (queues.empty()) return local + " = " + value();
-    return "recv(" + one_of(queues) + ", " + (chance(4) ? "_" : local) + ") as w" + std::to_string(names_++);
+    const auto wanted =
+        std::find_if(queues.begin(), queues.end(), [this](const std::string& q) { return wanted_[q] > 0; });
+    const std::string queue = wanted == queues.end() ? one_of(queues) : *wanted;
+    --wanted_[queue];
+    return "recv(" + queue + ", " + (chance(4) ? "_" : local) + ") as w" + std::to_string(names_++);
   }
   std::string request(const End& end, const std::string& local) {
     const std::string remote = one_of(words_of(at(end.peer).node));
@@ -188,10 +201,14 @@ class VerbsWriter {
     if (out.rfind("send", 0) != 0) out += " on " + end.name;
     if (message && chance(6)) out += " inline";
     if (rc && chance(7)) out += " fence";
-    if (chance(6))
-      out += " unsignaled";
-    else if (chance(2))
-      out += " as w" + std::to_string(names_++);
+    if (out.rfind("send", 0) == 0 || out.rfind("putimm", 0) == 0) {
+      const End& peer = at(end.peer);
+      ++wanted_[peer.srq.empty() ? peer.name : peer.srq];
+      ++entries_[peer.recv_cq.empty() ? peer.name : peer.recv_cq];
+    }
+    if (chance(6)) return out + " unsignaled";
+    ++entries_[end.send_cq.empty() ? end.name : end.send_cq];
+    if (chance(2)) out += " as w" + std::to_string(names_++);
     return out;
   }
 
@@ -200,6 +217,7 @@ class VerbsWriter {
   std::vector<Word> words_;
   std::vector<End> ends_;
   std::vector<Thread> threads_;
+  std::map<std::string, int> entries_, wanted_;  // by queue: completions that may come, messages without a receive
   int srq_node_ = 0, registers_ = 0, names_ = 0;
 };
 
