@@ -215,14 +215,12 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
   }
   if (gone()) return tell(failed_at_once());
   const Target to = target(remote, offset);
-  Record& record = operations_.begin();
-  record.token = tag.token;
-  record.under_way = &under_way;
-  record.peer = node;
-  record.connection = remote.connection;
-  record.operation = operation;
-  record.told = tag.tell == Tell::always;
-  under_way.of(operation).fetch_add(1);
+  Record& record = operations_.begin({.token = tag.token,
+                                      .under_way = &under_way,
+                                      .peer = node,
+                                      .connection = remote.connection,
+                                      .operation = operation,
+                                      .told = tag.tell == Tell::always});
   const auto try_to_give = [&] {
     const std::lock_guard lock(provider_mutex_);
     return static_cast<std::int64_t>(give(*thread.endpoint, to, record));
@@ -233,7 +231,7 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
     error = try_to_give();
   }
   if (error == 0) {
-    if (mesh().lost(node)) on_lost(node);  // it may have died before this one was among what is given up
+    if (mesh().lost(node)) give_up(node);  // it may have died before this one was among what is given up
     return;
   }
   finish(record, error == -FI_EAGAIN ? failed_at_once().status : status_of(static_cast<int>(-error)));
@@ -438,8 +436,13 @@ bool FabricTransport::settled(std::uint32_t thread, NodeId node) {
   return one == nullptr || (one->under_way[node]->all() == 0 && one->under_way[node]->answered_last);
 }
 
-void FabricTransport::on_lost(NodeId node) {
+void FabricTransport::give_up(NodeId node) {
   for (const Completion& failed : operations_.give_up(node, Status::retry_exc_err)) tell(failed);
+}
+
+void FabricTransport::on_lost(NodeId node) {
+  give_up(node);
+  tell({.token = kEndedToken, .status = Status::retry_exc_err, .peer = node});
 }
 
 // --- connections: libfabric has none; what has ended is told so here -------------------------------------------------

@@ -45,6 +45,10 @@ class FabricTransport final : public process::ProcessTransport {
   [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
   std::size_t poll(std::span<Completion> out) override;
 
+  /// There are no timers: what is under way to a process that has died fails when this one hears that its connection
+  /// has closed. So it is about when this process runs, and others where nodes share cores.
+  [[nodiscard]] std::int64_t retries_ps() const override { return 100'000'000'000; }
+
   void disconnect(NodeId node) override;
   [[nodiscard]] bool disconnected(NodeId node) override;
   void connect(NodeId node, std::uint32_t number) override;
@@ -96,6 +100,8 @@ class FabricTransport final : public process::ProcessTransport {
   /// Takes what the provider has finished; false when there was nothing, or somebody else is at it.
   bool progress();
   void finish(Record& record, Status status);
+  /// All that is under way towards a node that has died comes back as failed.
+  void give_up(NodeId node);
   void tell(const Completion& completion);
 
   Fabric fabric_;

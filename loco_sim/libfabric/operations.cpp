@@ -2,7 +2,7 @@
 
 namespace loco::libfabric {
 
-Record& Operations::begin() {
+Record& Operations::begin(const Record& operation) {
   const std::lock_guard lock(mutex_);
   if (free_.empty()) {
     Record* const piece = allocate_(kEach);
@@ -11,8 +11,9 @@ Record& Operations::begin() {
   }
   Record* const record = free_.back();
   free_.pop_back();
-  *record = {};
+  *record = operation;  // all of it, before anybody who gives operations up finds it
   record->used = true;
+  record->under_way->of(record->operation).fetch_add(1);
   return *record;
 }
 

@@ -48,7 +48,8 @@ class Operations {
 
   explicit Operations(Allocate allocate) : allocate_(std::move(allocate)) {}
 
-  [[nodiscard]] Record& begin();
+  /// Of that operation; counted with what is under way.
+  [[nodiscard]] Record& begin(const Record& operation);
   /// False: it had been given up.
   bool end(Record& record);
   /// All that are under way towards a node and have not been given up are; what to tell of them.

@@ -154,6 +154,11 @@ bool Ends::disconnected(NodeId peer) {
   return all;
 }
 
+bool Ends::is_reset(const End& end) {
+  const std::lock_guard lock(mutex_);
+  return end.reset;
+}
+
 void Ends::connect(NodeId peer, std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   changes_[peer] = {.present = number, .ended = number};

@@ -79,6 +79,8 @@ class Ends {
   // See loco::Connections.
   void disconnect(NodeId peer);
   [[nodiscard]] bool disconnected(NodeId peer);
+  /// Is its queue pair gone?
+  [[nodiscard]] bool is_reset(const End& end);
   void connect(NodeId peer, std::uint32_t number);
   /// The ends of a thread towards a peer, over all connections.
   [[nodiscard]] std::vector<End*> ends_of(std::uint32_t thread, NodeId peer);

@@ -12,6 +12,8 @@ namespace loco::libibverbs {
 namespace {
 
 constexpr int kCompletionEntries = 1 << 16;
+/// Tokens of what tries the network: that of node 0.
+constexpr std::uint64_t kFirstWordTokens = 64;
 
 /// What transports say to each other.
 enum class Wire : std::uint8_t { end, first_word };
@@ -90,7 +92,14 @@ void VerbsTransport::on_wire(NodeId from, const std::string& body) {
   first_words_[from] = region;
 }
 
-void VerbsTransport::on_lost(NodeId node) { ends_.on_lost(node); }
+void VerbsTransport::on_lost(NodeId node) {
+  ends_.on_lost(node);
+  say_ended(node);
+}
+
+void VerbsTransport::say_ended(NodeId node) {
+  fail({.thread = 0, .peer = node}, {.token = kEndedToken}, Status::retry_exc_err);
+}
 
 void VerbsTransport::try_network() {
   const Region words = allocate(std::uint64_t{2} * num_nodes() * kWord);
@@ -106,14 +115,16 @@ void VerbsTransport::try_network() {
       const std::lock_guard lock(first_words_mutex_);
       there = first_words_[n];
     }
-    put(mine_at, there, my_node() * kWord, kWord, {.token = n + 1});
+    put(mine_at, there, my_node() * kWord, kWord, {.token = kFirstWordTokens + n});
     Completion done;
-    while (poll({&done, 1}) == 0) pause();
+    while (poll({&done, 1}) == 0 || done.token != kFirstWordTokens + n) pause();
     if (done.status != Status::success)
       throw setup_error(node_name(n) + " answers over TCP, but not over " + device_.name() + ": " +
                         std::string(rdma::text(done.status)));
   }
   mesh().meet();
+  for (NodeId n = 0; n < num_nodes(); ++n)
+    if (n != my_node() && mesh().lost(n)) say_ended(n);  // once more: the above may have polled it
   for (NodeId n = 0; n < num_nodes(); ++n)
     if (n != my_node() && !mesh().lost(n) && load(words.base + n * kWord) != n + 1)
       throw setup_error("the first word of " + node_name(n) + " has not arrived over " + device_.name());
@@ -199,7 +210,12 @@ void VerbsTransport::post_list(PerThread& thread, Tell tell) {
     next = &listed.request;
   }
   for (const Listed& listed : thread.list) end.requests[place++ % room] = listed.posted;
-  end.posted.store(place, std::memory_order_release);
+  end.posted.store(place);  // before it looks whether the end is dead: an end that is not free is not reset
+  if (end.dead && ends_.is_reset(end)) {
+    end.retired.store(place);
+    for (const Listed& listed : thread.list) fail(key, listed.posted, Status::wr_flush_err);
+    return thread.list.clear();
+  }
   ibv_send_wr* refused = nullptr;
   if (const int error = ibv_post_send(end.qp.get(), &thread.list.front().request, &refused); error != 0)
     throw device_.failed("ibv_post_send", error);

@@ -71,6 +71,8 @@ class VerbsTransport final : public process::ProcessTransport {
   void post(ibv_send_wr request, Operation operation, Address local, const Region& remote, std::uint64_t size,
             OperationTag tag);
   void post_list(PerThread& thread, Tell tell);
+  /// poll() says that a node has ended.
+  void say_ended(NodeId node);
   /// Comes back as if it had failed.
   void fail(const EndKey& end, const Posted& posted, Status status);
   [[nodiscard]] Completion completion_of(const ibv_wc& wc);

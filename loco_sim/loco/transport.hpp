@@ -59,6 +59,9 @@ struct Completion {
   std::uint32_t connection = 0;  ///< over which it went; only where it failed
 };
 
+/// The token of a completion that no operation has had: its peer has ended (Liveness::has_ended).
+inline constexpr std::uint64_t kEndedToken = 2;
+
 /// When the completion of an operation comes. That of a failed one always does.
 enum class Tell : std::uint8_t {
   always,
@@ -267,6 +270,10 @@ class Liveness {
   /// May operations fail, and a peer be given up for it, although no node stops: can packets be lost? Then all threads
   /// that pause are woken at the first failure, when another_may_stop() begins to say so.
   [[nodiscard]] virtual bool may_give_up_peers() const { return false; }
+  /// Has a node ended for good, so that nothing will come from it any more, set-up messages neither? What is posted to
+  /// it fails, and poll() says once that it has ended (kEndedToken).
+  [[nodiscard]] virtual bool has_ended(NodeId /*node*/) const { return false; }
+  [[nodiscard]] virtual bool any_ended() const { return false; }
   /// Has this node's completion queue overflowed? Then no further completion of it will come.
   [[nodiscard]] virtual bool completions_lost() { return false; }
   /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.

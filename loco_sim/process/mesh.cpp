@@ -267,6 +267,7 @@ void Mesh::serve() {
       {
         const std::lock_guard lock(mutex_);
         peer.lost = true;
+        any_lost_ = true;
       }
       met_.notify_all();
       lost_(whose[i]);

@@ -60,6 +60,7 @@ class Mesh {
   void stop();
 
   [[nodiscard]] bool lost(NodeId node) const { return peers_[node].lost.load(std::memory_order_acquire); }
+  [[nodiscard]] bool any_lost() const { return any_lost_.load(std::memory_order_acquire); }
   [[nodiscard]] NodeId node() const { return options_.node; }
   [[nodiscard]] std::uint32_t nodes() const { return static_cast<std::uint32_t>(options_.hosts.size()); }
   /// "node 2 (10.0.0.3:18602)".
@@ -88,6 +89,7 @@ class Mesh {
 
   MeshOptions options_;
   std::vector<Peer> peers_;
+  std::atomic<bool> any_lost_ = false;
   int listener_ = -1;
   int stop_ = -1;  ///< an event descriptor: the thread ends
   Receive receive_;

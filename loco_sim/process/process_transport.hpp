@@ -76,6 +76,8 @@ class ProcessTransport : public Transport {
 
   [[nodiscard]] std::int64_t keep_alive_ps() const final { return options_.keep_alive_ms * 1'000'000'000; }
   [[nodiscard]] bool may_give_up_peers() const final { return true; }
+  [[nodiscard]] bool has_ended(NodeId node) const final { return node != my_node() && mesh_.lost(node); }
+  [[nodiscard]] bool any_ended() const final { return mesh_.any_lost(); }
 
   /// Runs a program on this node, on the calling thread: returns when it and all threads that it has spawned have
   /// ended, and the other nodes' have, too. Throws what it threw. Once.
@@ -98,7 +100,7 @@ class ProcessTransport : public Transport {
   virtual void idle() = 0;
   /// What another node's transport says to this one's, on the mesh's thread.
   virtual void on_wire(NodeId from, const std::string& body) = 0;
-  /// A node has died, on the mesh's thread.
+  /// A node has died: what is under way towards it fails, and poll() says so once (kEndedToken). On the mesh's thread.
   virtual void on_lost(NodeId node) = 0;
   /// Called once when all that is virtual is there: messages come from now on.
   void start();

@@ -69,7 +69,8 @@ class channel {
   [[nodiscard]] bool ready() const;
   /// What it takes until it is ready: "'bar' has 2 peer(s); not joined by node(s) 1, 2".
   [[nodiscard]] std::string missing() const { return endpoint_.missing(); }
-  /// Until it is ready; throws setup_error on a mismatch.
+  /// Until it is ready; throws setup_error on a mismatch, operation_error when a node has ended that would have to
+  /// join.
   void wait_for_ready();
   /// The same, or until `stop` is not 0: then false. For threads of the channel's own, which its destructor stops.
   [[nodiscard]] bool wait_for_ready(Flag stop);

@@ -54,6 +54,23 @@ std::string endpoint_state::missing() const {
   return "'" + name_ + "' has " + std::to_string(expected_.peers) + " peer(s); not joined by node(s) " + list_of(nodes);
 }
 
+std::optional<NodeId> endpoint_state::lost_joiner() const {
+  std::optional<NodeId> lost;
+  std::uint32_t others = 0;  // that have joined or still may
+  const auto [first, end] = peers_joined();
+  for (NodeId node = first; node < end; ++node) {
+    if (!joins(node)) continue;
+    if (peers_[place_of(node)].met() || !transport_.has_ended(node))
+      ++others;
+    else if (!lost || std::ranges::any_of(regions_, [&](const auto& r) { return r.expected && r.only_from == node; }))
+      lost = node;
+  }
+  if (!lost || others < expected_.peers) return lost;
+  const bool provides =
+      std::ranges::any_of(regions_, [&](const auto& r) { return r.expected && r.only_from == *lost; });
+  return provides && expected_.peers != 0 ? lost : std::nullopt;
+}
+
 // ---- regions ------------------------------------------------------------------------------------------------------
 
 endpoint_state::RegionIndex endpoint_state::region_named(std::string_view name, std::uint64_t size) {

@@ -99,6 +99,8 @@ class endpoint_state {
   [[nodiscard]] std::uint32_t connections() const { return connections_.load(std::memory_order_acquire); }
   /// What it takes until it is ready: "'bar' has 2 peer(s); not joined by node(s) 1, 2".
   [[nodiscard]] std::string missing() const;
+  /// A node that has ended without having joined, if that keeps this endpoint from ever being ready.
+  [[nodiscard]] std::optional<NodeId> lost_joiner() const;
   /// Ready, sub-channels apart.
   [[nodiscard]] bool connected() const {
     return met_ >= expected_.peers && (expected_.peers == 0 || met_all_providers());

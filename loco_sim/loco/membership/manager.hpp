@@ -34,7 +34,8 @@ class manager final : public networked_node {
   manager& operator=(const manager&) = delete;
   ~manager();
 
-  /// Until every channel of this node is connected. Throws setup_error when endpoints do not fit together.
+  /// Until every channel of this node is connected. Throws setup_error when endpoints do not fit together,
+  /// operation_error when a node has ended that would have to join (Liveness::has_ended).
   void wait_for_ready();
 
   /// Takes a node back, over new queue pairs, once that node calls this for this one; it is given up first, if it has

@@ -65,7 +65,14 @@ void reconnection::require_time(const Attempt& attempt) const {
 
 void reconnection::wait(const Attempt& attempt, const std::function<bool()>& ready) {
   const std::string what = "node " + std::to_string(attempt.node) + " takes this one back";
-  if (!channels_.wait_for(ready, what, attempt.until_ps)) require_time(attempt);
+  const auto ready_or_ended = [&] {
+    if (!transport_.has_ended(attempt.node)) return ready();
+    throw operation_error(Status::retry_exc_err,
+                          "node " + std::to_string(transport_.my_node()) + ": node " + std::to_string(attempt.node) +
+                              " will not take this one back (reconnect): it has ended",
+                          attempt.node);
+  };
+  if (!channels_.wait_for(ready_or_ended, what, attempt.until_ps)) require_time(attempt);
 }
 
 std::uint32_t reconnection::agreed(const Attempt& attempt) {

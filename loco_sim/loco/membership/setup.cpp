@@ -292,13 +292,27 @@ bool setup::wait_for_joins(Ready ready, const std::function<const endpoint_state
                            std::optional<Flag> stop) {
   const auto ready_or_failed = [&] {
     if (!failure_.empty()) throw setup_error(failure_);
-    return ready();
+    if (ready()) return true;
+    if (!transport_.any_ended()) return false;
+    catch_up();  // what a node has said before it ended counts
+    if (ready()) return true;
+    require_joiners(missing());
+    return false;
   };
   const auto what = [&missing] {
     const endpoint_state* endpoint = missing();
     return endpoint == nullptr ? "it has seen that all have joined" : endpoint->missing();
   };
   return wait(ready_or_failed, what, stop, {});
+}
+
+void setup::require_joiners(const endpoint_state* endpoint) const {
+  if (endpoint == nullptr) return;
+  if (const std::optional<NodeId> lost = endpoint->lost_joiner())
+    throw operation_error(Status::retry_exc_err,
+                          "node " + std::to_string(transport_.my_node()) + ": '" + endpoint->full_name() +
+                              "' waits for node " + std::to_string(*lost) + ", which has ended before it joined",
+                          *lost);
 }
 
 bool setup::wait_for(const std::function<bool()>& ready, const std::string& what,

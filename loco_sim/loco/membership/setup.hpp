@@ -134,7 +134,10 @@ class setup {
   template <typename Ready>
   bool wait(Ready ready, std::function<std::string()> what, std::optional<Flag> stop,
             std::optional<std::int64_t> until_ps);
-  /// The same for endpoints: throws setup_error once joining has failed.
+  /// The same for endpoints: throws setup_error once joining has failed, operation_error once a node has ended that has
+  /// to join.
+  /// Throws operation_error when an endpoint, if there is one, waits for a node that has ended.
+  void require_joiners(const endpoint_state* endpoint) const;
   template <typename Ready>
   bool wait_for_joins(Ready ready, const std::function<const endpoint_state*()>& missing, std::optional<Flag> stop);
 

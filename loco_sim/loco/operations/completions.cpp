@@ -47,6 +47,7 @@ void completions::finish(const Completion& completion) {
     if (completion.status != Status::success) record(unwaited_, completion);
     return;
   }
+  if (completion.token == kEndedToken) return give_up(completion.peer);
   const auto word = static_cast<Flag>((completion.token >> 6U) - 1);
   const auto bit = static_cast<unsigned>(completion.token & 63U);
   if (completion.status != Status::success) record(word, completion);

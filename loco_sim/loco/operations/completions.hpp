@@ -30,7 +30,7 @@ inline constexpr unsigned kNoBit = 63;
 inline constexpr std::uint64_t kQuietToken = 1;
 
 [[nodiscard]] constexpr Status status(std::uint64_t word) { return static_cast<Status>(word >> kOperations); }
-/// Tokens are never 0 or 1: 0 is the token of an operation that nobody waits for.
+/// Tokens are never below 64: 0 is the token of an operation that nobody waits for.
 [[nodiscard]] constexpr std::uint64_t token(Flag flag, unsigned bit) { return (std::uint64_t{flag} + 1) << 6U | bit; }
 }  // namespace ack_word
 

@@ -76,6 +76,8 @@ bool kv_tracker::rings_are_ready() {
     return wait_for_ready(stop_);
   } catch (const setup_error&) {  // the program's own wait throws it too
     return false;
+  } catch (const operation_error&) {  // a node has ended before it joined: that one, too
+    return false;
   }
 }
 
