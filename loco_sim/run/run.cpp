@@ -274,7 +274,8 @@ void fill_in_step(const scenario::Scenario& s, ClusterConfig config, RunResult& 
   constexpr std::uint32_t kShortest = 8;
   const bool ring = s.parts.empty() && s.workload == "all_reduce" && s.parameters.get("algorithm") == 0 &&
                     s.parameters.get("channels") == 1 && s.parameters.get("reduce_rate") == 0;
-  if (!ring || s.nodes < kShortest || config.topology != fabric::Topology::star || !config.hosts.of.empty() ||
+  const auto ranks = s.ranks.empty() ? std::int64_t{s.nodes} : static_cast<std::int64_t>(s.ranks.size());
+  if (!ring || ranks < kShortest || config.topology != fabric::Topology::star || !config.hosts.of.empty() ||
       result.counters.cache_misses == 0 || s.schedule != Schedule::timed || config.network.model == fabric::Model::flow)
     return;
   config.record = config.record_activities = false;
@@ -282,12 +283,12 @@ void fill_in_step(const scenario::Scenario& s, ClusterConfig config, RunResult& 
   config.nodes = config.network.nodes = 2;
   config.network.shape = fabric::topology::Star{2};
   workloads::Params two = s.parameters;
-  const std::int64_t chunk = s.parameters.get("size") / s.nodes;
+  const std::int64_t chunk = s.parameters.get("size") / ranks;
   two.set("size", std::max<std::int64_t>(16, 2 * (chunk / 8 * 8)));
   two.set("iterations", 3);
   SimulatedCluster cluster(config);
   const workloads::Results exchange = workloads::run(*workloads::find(s.workload), two, cluster);
-  result.in_step_ps = (s.nodes - 1) * summarise(exchange.operations.front().samples_ps).median_ps;
+  result.in_step_ps = (ranks - 1) * summarise(exchange.operations.front().samples_ps).median_ps;
 }
 
 void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config, RunResult& result) {

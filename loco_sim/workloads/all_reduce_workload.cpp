@@ -219,7 +219,9 @@ std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t node
 std::uint32_t all_reduce_send_queue(const Params& /*params*/) { return kUnderWayMax; }
 
 void start_all_reduce(const Setup& setup) {
-  if (plays_schedule(setup.params) || !setup.hosts.part().name.empty()) return start_all_reduce_schedule(setup);
+  const Part& part = setup.hosts.part();  // the ring below is one of all nodes in their order
+  if (plays_schedule(setup.params) || !part.name.empty() || !part.nodes.empty())
+    return start_all_reduce_schedule(setup);
   const ClusterConfig& config = setup.cluster.config();
   const auto ring =
       std::make_shared<Ring>(Ring{.layout = {static_cast<std::uint64_t>(setup.params.get("size")), config.nodes},

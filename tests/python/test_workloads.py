@@ -82,6 +82,43 @@ def test_sizes_of_a_collective_are_a_table():
     assert alone.operations["all_reduce"].median == times[1]
 
 
+TWO_LEAVES = {"hardware": {"base": "cx5-roce-100g", "link": {"mtu": "4096B"}},
+              "topology": {"kind": "leaf_spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 4}}
+CROSSING = [0, 4, 1, 5, 2, 6, 3, 7]  # each rank's next one is behind the other leaf
+
+
+def reduced(**workload):
+    """Microseconds of the median iteration of a ring of 1 MiB."""
+    result = ls.run({**TWO_LEAVES, "workload": {"kind": "all_reduce", "size": "1MiB", "iterations": 3, **workload}})
+    assert result.workload_counters["wrong"] == 0 and not result.broken
+    return result.operations["all_reduce"].median / 1e6
+
+
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_a_ring_goes_round_by_ranks(warmup):
+    """In 14 steps of 128 KiB and 82 B of headers a packet, of which one in a leaf's order, or four at once, cross a cable."""
+    step = 32 * (4096 + 82) * 8 / 100e3
+    aligned, crossing = reduced(warmup=warmup, ranks=["0-7"]), reduced(warmup=warmup, ranks=CROSSING)
+    assert 14 * step < aligned < 14 * (step + 5)  # 5 us: a round trip over three switches, and its hosts
+    assert 14 * 4 * step < crossing < 14 * (4 * step + 5)
+    assert reduced(warmup=warmup, ranks=CROSSING[::-1]) == pytest.approx(crossing, rel=0.02)
+
+
+def test_ranks_are_those_that_take_part():
+    """Six steps of 256 KiB within one leaf, whatever is on the other."""
+    step = 64 * (4096 + 82) * 8 / 100e3
+    for warmup in (0, 1):
+        assert 6 * step < reduced(warmup=warmup, ranks=[2, 0, "3", 1]) < 6 * (step + 4)
+
+
+def test_other_collectives_go_by_ranks():
+    """A chain of 8 over the cable seven times, where by leaves it is once: four chunks at once one way, three back."""
+    times = [ls.run({**TWO_LEAVES, "workload": {"kind": "broadcast", "algorithm": "chain", "size": "1MiB", "iterations": 2,
+                                                "ranks": ranks}}).operations["broadcast"].median
+             for ranks in (["0-7"], CROSSING)]
+    assert 2.5 < times[1] / times[0] < 4
+
+
 def test_one_of_several_can_be_overridden_and_swept():
     scenario = both({"name": "a", "kind": "all_gather", "size": "64KiB"}, {"name": "b", "kind": "traffic", "size": 64, "count": 5})
     few = ls.run(scenario, overrides={"workloads.b.count": 2})
@@ -104,6 +141,12 @@ def test_one_of_several_can_be_overridden_and_swept():
     ({**STAR, "workload": {"kind": "all_reduce", "sizes": [16]}}, r"workload.sizes\[0\]: expected at least"),
     ({**STAR, "workload": {"kind": "broadcast", "sizes": [1024]}}, "an algorithm beside it"),
     ({**STAR, "workload": {"kind": "traffic", "sizes": [1024]}}, "sizes"),
+    ({**STAR, "workload": {"kind": "all_reduce", "ranks": [3]}}, "workload.ranks: expected 2 nodes or more"),
+    ({**STAR, "workload": {"kind": "all_reduce", "ranks": [0, 0]}}, r"workload.ranks\[1\]: expected each host once \(0\)"),
+    ({**STAR, "workload": {"kind": "all_reduce", "ranks": ["3-16"]}}, r"workload.ranks\[0\]: expected a host from 0 to 15"),
+    ({**STAR, "workload": {"kind": "broadcast", "ranks": [1, 0]}}, "workload.ranks: expected an algorithm beside it"),
+    ({**STAR, "workload": {"kind": "all_reduce", "algorithm": "recursive_doubling", "ranks": ["0-2"]}}, "3 nodes, which are no power"),
+    ({**STAR, "workload": {"kind": "traffic", "ranks": [0, 1]}}, "ranks"),
     (both({"kind": "traffic", "sise": 3}), r'workloads\[0\]: expected one of .*, found "sise"|size'),
 ])
 def test_what_is_wrong_has_its_place(scenario, message):
