@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kBeginBytes = std::size_t{1} << 16U;
 
-enum class Kind { unknown, folder, trace, litmus, scenario, profile, result, rows, program, platform, page };
+enum class Kind { unknown, folder, trace, litmus, herd, scenario, profile, result, rows, program, platform, page };
 
 std::string begin_of(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -49,6 +49,7 @@ Kind kind_of(const std::string& file) {
   const std::string_view first = std::string_view(text).substr(std::min(text.find_first_not_of(blank), text.size()));
   if (text.starts_with(trace::codec::kMagic)) return Kind::trace;
   if (path.extension() == ".rma") return Kind::program;
+  if (path.extension() == ".litmus") return Kind::herd;
   if (first.starts_with("<!doctype html") || first.starts_with("<html")) return Kind::page;
   if (first.starts_with('<') && text.find("<platform") != std::string::npos) return Kind::platform;
   if (has_key(text, "operations_done") && has_key(text, "counters")) return Kind::result;
@@ -68,14 +69,15 @@ struct Answer {
 };
 
 constexpr std::array kAnswers = {
-    Answer{Kind::folder, "a folder", "", {"litmus"}},
+    Answer{Kind::folder, "a folder", "", {"litmus", "robust"}},
     Answer{Kind::trace, "a trace", "loco-sim check {}", {"check", "trace export"}},
-    Answer{Kind::litmus, "a litmus test", "loco-sim litmus {}", {"litmus"}},
+    Answer{Kind::litmus, "a litmus test", "loco-sim litmus {}", {"litmus", "robust", "conformance"}},
+    Answer{Kind::herd, "a litmus test of herd", "loco-sim litmus {}", {"litmus", "robust", "conformance"}},
     Answer{Kind::scenario, "a scenario", "loco-sim run {}", {"run", "validate", "sweep", "report"}},
     Answer{Kind::profile, "a hardware profile", "`hardware: {}` in a scenario, or loco-sim list hardware {}", {"list"}},
     Answer{Kind::result, "a result", "loco-sim report {} -o FILE.html", {"report"}},
     Answer{Kind::rows, "the rows of a sweep", "loco-sim sweep SCENARIO --out {} goes on with them", {}},
-    Answer{Kind::program, "a program of verbs", "loco-sim verify {}", {"verify"}},
+    Answer{Kind::program, "a program of verbs", "loco-sim verify {}", {"verify", "robust"}},
     Answer{
         Kind::platform, "a SimGrid platform", "`platform: {}` in a scenario with `fabric: {{model: flow}}`", {"list"}},
     Answer{Kind::page, "a page, for a browser", "", {}},

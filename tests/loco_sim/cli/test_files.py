@@ -236,13 +236,14 @@ def test_a_platform_file_cannot_configure_the_program(loco_sim, tmp_path):
 KINDS = {
     "a trace": "loco-sim check FILE",
     "a litmus test": "loco-sim litmus FILE",
+    "a litmus test of herd": "loco-sim litmus FILE",
     "a scenario": "loco-sim run FILE",
     "a hardware profile": "`hardware: FILE` in a scenario, or loco-sim list hardware FILE",
     "a result": "loco-sim report FILE -o FILE.html",
     "a SimGrid platform": "`platform: FILE` in a scenario with `fabric: {model: flow}`",
 }
-TAKEN = {("check", "a trace"), ("litmus", "a litmus test"), ("run", "a scenario"), ("validate", "a scenario"),
-         ("sweep", "a scenario"), ("report", "a scenario"), ("report", "a result")}
+TAKEN = {("check", "a trace"), ("litmus", "a litmus test"), ("litmus", "a litmus test of herd"), ("run", "a scenario"),
+         ("validate", "a scenario"), ("sweep", "a scenario"), ("report", "a scenario"), ("report", "a result")}
 
 
 @pytest.mark.parametrize("command", ["run", "validate", "check", "litmus", "sweep", "report"])
@@ -250,7 +251,9 @@ def test_a_file_of_another_kind_is_told(loco_sim, root, trace, tmp_path, command
     result, platform = tmp_path / "r.json", tmp_path / "p.xml"
     result.write_text(loco_sim("run", QUICKSTART, "--json").stdout)
     platform.write_text('<?xml version="1.0"?>\n<platform version="4.1"/>\n')
-    files = {"a trace": trace, "a litmus test": root / PAPER, "a scenario": root / QUICKSTART,
+    herd = tmp_path / "one.litmus"
+    herd.write_text("X86 one\n{ x=0; }\n P0         ;\n MOV [x],$1 ;\nexists (x=1)\n")
+    files = {"a trace": trace, "a litmus test": root / PAPER, "a litmus test of herd": herd, "a scenario": root / QUICKSTART,
              "a hardware profile": root / "hardware/cx5-roce-25g.yaml", "a result": result, "a SimGrid platform": platform}
     for kind, file in files.items():
         if (command, kind) in TAKEN:
