@@ -215,6 +215,7 @@ TEST_CASE("packets that are lost add no work requests, and events only for what 
       CHECK(looked <= object.looks * lossy.timeouts);
       CHECK(static_cast<double>(lossy.events) <=
             static_cast<double>(base.events + kEventsALoss * lossy.packets_lost) + static_cast<double>(looked) * a_get);
+      lost += lossy.packets_lost;
     }
   }
   CHECK(lost > 0);
