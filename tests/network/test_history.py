@@ -23,6 +23,7 @@ def test_the_search_tells_histories_apart():
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @needs_libfabric
+@pytest.mark.long
 def test_over_libfabric(provider):
     told = start("objects", provider, 4, *ROUNDS).end()
     assert [status for status, _, _ in told] == [0] * 4, [err for _, _, err in told]

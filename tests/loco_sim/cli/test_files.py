@@ -247,11 +247,11 @@ TAKEN = {("check", "a trace"), ("litmus", "a litmus test"), ("litmus", "a litmus
 
 
 @pytest.mark.parametrize("command", ["run", "validate", "check", "litmus", "sweep", "report"])
-def test_a_file_of_another_kind_is_told(loco_sim, root, trace, tmp_path, command):
+def test_a_file_of_another_kind_is_told(loco_sim, root, trace, tmp_path, tmp_path_factory, command):
     result, platform = tmp_path / "r.json", tmp_path / "p.xml"
     result.write_text(loco_sim("run", QUICKSTART, "--json").stdout)
     platform.write_text('<?xml version="1.0"?>\n<platform version="4.1"/>\n')
-    herd = tmp_path / "one.litmus"
+    herd = tmp_path_factory.mktemp("herd") / "one.litmus"
     herd.write_text("X86 one\n{ x=0; }\n P0         ;\n MOV [x],$1 ;\nexists (x=1)\n")
     files = {"a trace": trace, "a litmus test": root / PAPER, "a litmus test of herd": herd, "a scenario": root / QUICKSTART,
              "a hardware profile": root / "hardware/cx5-roce-25g.yaml", "a result": result, "a SimGrid platform": platform}
