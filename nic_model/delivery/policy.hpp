@@ -1,5 +1,5 @@
 // How a connection delivers messages: in which order they are placed, executed and completed; what is acknowledged;
-// what finds and repeats what is lost; how much is sent; which paths are taken. A transport is a row of such choices
+// what finds and repeats what is lost; which paths are taken. A transport is a row of such choices
 // (transports.hpp), each kind of transport a file of this folder. Requesters and responders ask the policy of their
 // connection, never which transport it is.
 //
