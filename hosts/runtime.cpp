@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <ranges>
 #include <utility>
 
 #include "fabric/disconnect.hpp"
@@ -74,7 +75,7 @@ void Runtime::run(const Report& waiting) {
     if (!scheduler_.step(system_, context)) return false;
     if (threads_.failed()) throw Failed{};
     if (++events == check_at) check_at = check_progress(events, waiting);
-    return true;
+    return refused_.empty();
   };
   try {
     if (config_.network.model == fabric::Model::flow) return run_on_flows(system_, step);
@@ -102,18 +103,40 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
   constexpr std::uint64_t kAskEvery = 4096;
   if (events > config_.events_max)
     throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
-                     busy_text() + waiting());
+                     refused_text() + waiting());
   if (config_.budget != nullptr) config_.budget->check();
   heap_.follow();
-  return std::min(events + kAskEvery, std::max(config_.events_max, events) + 1);
+  const std::uint64_t next = events >= look_at_ && look_for_refusals(events) ? 1 : kAskEvery;
+  return std::min(events + next, std::max(config_.events_max, events) + 1);
 }
 
-std::string Runtime::busy_text() const {
-  constexpr std::uint64_t kEventsOfOne = 100;  // a message that is refused and comes again takes some dozens
-  const nic::Counters& c = system_.counters();
-  if (c.rnr_naks * kEventsOfOne < c.events) return {};
-  return fmt::format("; {} RNR NAKs: a peer sends again and again (rnr_retry), and no receive is posted for it",
-                     c.rnr_naks);
+bool Runtime::look_for_refusals(std::uint64_t events) {
+  constexpr std::uint64_t kLookEvery = 1 << 18;
+  constexpr std::uint32_t kLooks = 128;  // a message that is refused and comes again takes some dozens of events
+  const bool others_may_act = config_.network.model == fabric::Model::flow || stopped_ < config_.stops.size();
+  const std::uint64_t refusals_before = std::exchange(refusals_, system_.counters().rnr_naks);
+  if (!others_may_act && (looks_ > 0 || refusals_ != refusals_before)) {
+    std::vector<nic::QpId> refused = system_.refused_for_ever();
+    if (!refused.empty() && refused.size() == system_.pending_events()) refused_ = std::move(refused);
+    if (++looks_ < kLooks) return true;
+  }
+  looks_ = 0;
+  look_at_ = events + kLookEvery;
+  return false;
+}
+
+std::string Runtime::refused_text() const {
+  constexpr std::size_t kNamed = 8;
+  const std::vector<nic::QpId> refused = refused_.empty() ? system_.refused_for_ever() : refused_;
+  std::string text;
+  for (const nic::QpId qp : refused | std::views::take(kNamed))
+    text += fmt::format(
+        "; queue pair {} (host {}, to host {}) sends a message again and again: rnr_retry is 7, and no "
+        "receive is posted for it",
+        qp, system_.qp_node(qp), system_.qp_peer_node(qp));
+  if (refused.size() > kNamed) text += fmt::format("; so do {} others", refused.size() - kNamed);
+  if (!refused.empty()) text += fmt::format("; {} RNR NAKs", system_.counters().rnr_naks);
+  return text;
 }
 
 trace::Trace Runtime::take_trace() {

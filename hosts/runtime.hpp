@@ -85,8 +85,8 @@ class Runtime {
 
   /// Says what the threads wait for, in a report of a run that has taken too many events.
   using Report = std::function<std::string()>;
-  /// Until nothing is left to happen, or a program has failed (threads().failed()). Throws EventLimit, and what the
-  /// budget throws.
+  /// Until nothing is left to happen (but messages that are refused for ever), or a program has failed
+  /// (threads().failed()). Throws EventLimit, and what the budget throws.
   void run(const Report& waiting);
   /// Other limits for the run that is to come.
   void set_events_max(std::uint64_t most) { config_.events_max = most; }
@@ -98,8 +98,9 @@ class Runtime {
   /// a run which does not record. Not for its programs: std::logic_error during run().
   [[nodiscard]] trace::Trace take_trace();
 
-  /// What kept a run busy that has taken too many events, where it is one thing; else empty.
-  [[nodiscard]] std::string busy_text() const;
+  /// Queue pairs whose messages a peer refuses for ever, for want of a receive, as a part of a report; empty where
+  /// there are none. They are why a run has ended whose threads wait, or has taken too many events.
+  [[nodiscard]] std::string refused_text() const;
   /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
   [[nodiscard]] std::string pause_cycle() const;
   /// Links that are paused, and such a cycle, as lines of a report; empty where there are none.
@@ -109,6 +110,9 @@ class Runtime {
   void before_step();
   /// Throws when the run should end now; after how many events to ask again.
   std::uint64_t check_progress(std::uint64_t events, const Report& waiting);
+  /// Looks, some events in a row now and then while RNR NAKs are sent, whether nothing else can happen any more. True
+  /// when the next event should be looked at, too.
+  bool look_for_refusals(std::uint64_t events);
   /// Stops the nodes whose time has come.
   void stop_nodes();
 
@@ -119,6 +123,10 @@ class Runtime {
   std::optional<fabric::LinkSeries> series_;
   std::unique_ptr<Recorder> recorder_;
   std::size_t stopped_ = 0;
+  std::vector<nic::QpId> refused_;  ///< all that is left to happen: these send again
+  std::uint64_t look_at_ = 0;       ///< after so many events, for messages that are refused for ever
+  std::uint64_t refusals_ = 0;      ///< RNR NAKs when it looked last
+  std::uint32_t looks_ = 0;         ///< in a row
   nic::MessageObserver* messages_ = nullptr;
   Fibers threads_;
 };

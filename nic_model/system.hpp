@@ -177,6 +177,9 @@ class System {
   [[nodiscard]] std::uint32_t qp_nic(QpId qp) const;  ///< which of the host's NICs it is on
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
+  /// Queue pairs that wait to send a message again which found no receive, and do so for ever (rnr_retry 7). Each has
+  /// one pending event: where these are all that is pending, nothing else can happen any more.
+  [[nodiscard]] std::vector<QpId> refused_for_ever() const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
   /// Is it connected in RTS, and is all that was posted to it done, in memory on both sides? Says no, too, while
   /// another queue pair's writes of the same kind are pending in its ordering domain.

@@ -28,6 +28,16 @@ QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).stat
 NodeId System::qp_node(QpId qp) const { return state_->kernel.host_of(state_->connections.at(qp).node()); }
 ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }
 
+std::vector<QpId> System::refused_for_ever() const {
+  std::vector<QpId> refused;
+  for (std::size_t i = 0; i < pending_events(); ++i) {
+    const sim::Event& event = pending_event(i);
+    if (event.what == kEventRnrTimer && state_->connections[event.where].settings().rnr_retry == kRnrRetryForEver)
+      refused.push_back(event.where);
+  }
+  return refused;
+}
+
 std::uint32_t System::qp_nic(QpId qp) const { return state_->kernel.index_of(state_->connections.at(qp).node()); }
 NodeId System::qp_peer_node(QpId qp) const {
   const Connection& connection = state_->connections.at(qp);

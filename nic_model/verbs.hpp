@@ -151,6 +151,8 @@ struct QpAttributes {
   return sim::Duration{code == 0 ? 0 : std::int64_t{4'096'000} << code};
 }
 
+/// The value of rnr_retry that sets no limit (IBTA volume 1, 9.7.5.2.8).
+inline constexpr std::uint8_t kRnrRetryForEver = 7;
 /// The longest wait of an RNR NAK, whose timer field has code 0 (IBTA volume 1, table 45).
 inline constexpr sim::Duration kRnrTimerCode0{655'360'000'000};
 

@@ -67,7 +67,7 @@ void SimulatedCluster::run() {
   runtime_.run([this] { return waiting_report(); });
   if (threads.failed()) threads.throw_failure();
   if (threads.unfinished() == 0) return;
-  const std::string waiting = waiting_report();
+  const std::string waiting = runtime_.refused_text() + waiting_report();
   threads.unwind();
   if (threads.failed()) threads.throw_failure();  // it was on its way, and what it destroyed waited for the others
   throw Deadlock("deadlock: nothing is left to happen" + waiting);

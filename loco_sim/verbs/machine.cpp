@@ -75,11 +75,11 @@ void Machine::run(std::uint64_t events_max, const std::function<void()>& poll) {
   try {
     runtime_.run([] { return std::string(); });
   } catch (const hosts::EventLimit&) {
-    throw std::runtime_error(fmt::format("no end after {} events{}", events_max, runtime_.busy_text()));
+    throw std::runtime_error(fmt::format("no end after {} events{}", events_max, runtime_.refused_text()));
   }
   if (threads.failed()) threads.rethrow_failure();
   if (threads.unfinished() == 0) return;
-  throw Stuck("nothing is left to happen: " + waiting() + runtime_.paused_text());
+  throw Stuck("nothing is left to happen: " + waiting() + runtime_.refused_text() + runtime_.paused_text());
 }
 
 trace::Trace Machine::take_trace() {

@@ -1,6 +1,7 @@
 #include "model/litmus/outcomes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -43,7 +44,8 @@ Outcomes& Outcomes::operator=(Outcomes&& other) noexcept {
   ascending_ = std::exchange(other.ascending_, true);
   first_ = std::exchange(other.first_, {});
   blocks_ = std::exchange(other.blocks_, {});
-  table_ = std::exchange(other.table_, {});
+  tables_ = std::exchange(other.tables_, {});
+  slots_ = std::exchange(other.slots_, 0);
   order_ = std::exchange(other.order_, {});
   return *this;
 }
@@ -69,29 +71,68 @@ bool Outcomes::insert(std::span<const Value> outcome) {
     push_back(outcome);
     return true;
   }
-  if (4 * (count_ + 1) > 3 * table_.size()) grow_table();
-  const std::size_t slot = slot_of(outcome);
-  if (table_[slot] != 0) return false;
+  if (tables_.empty()) make_tables(1, kFirstSlots);
+  const std::uint64_t h = hash(outcome);
+  if (table_of(h).full()) grow(h);
+  Table& table = table_of(h);
+  std::uint32_t& slot = table.slots[slot_of(table, h, outcome)];
+  if (slot != 0) return false;
   push_back(outcome);
-  table_[slot] = static_cast<std::uint32_t>(count_);
+  slot = static_cast<std::uint32_t>(count_);
+  ++table.taken;
   return true;
 }
 
-std::size_t Outcomes::slot_of(std::span<const Value> outcome) const {
-  const std::size_t mask = table_.size() - 1;
-  for (std::size_t slot = hash(outcome) & mask;; slot = (slot + 1) & mask)
-    if (table_[slot] == 0 || std::ranges::equal(found(table_[slot] - 1), outcome)) return slot;
+Outcomes::Table& Outcomes::table_of(std::uint64_t hash) {
+  return tables_.size() == 1 ? tables_.front() : tables_[hash >> (64 - std::countr_zero(kTables))];
 }
 
-void Outcomes::grow_table() {
-  std::vector<std::uint32_t> old(std::max<std::size_t>(32, 2 * table_.size()));
-  old.swap(table_);
-  for (std::size_t i = 0; i < count_; ++i) table_[slot_of(found(i))] = static_cast<std::uint32_t>(i + 1);
+const Outcomes::Table& Outcomes::table_of(std::uint64_t hash) const {
+  return const_cast<Outcomes*>(this)->table_of(hash);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+std::size_t Outcomes::slot_of(const Table& table, std::uint64_t hash, std::span<const Value> outcome) const {
+  const std::vector<std::uint32_t>& slots = table.slots;
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask)
+    if (slots[slot] == 0 || std::ranges::equal(found(slots[slot] - 1), outcome)) return slot;
+}
+
+void Outcomes::Table::put(std::uint64_t hash, std::uint32_t place) {
+  const std::size_t mask = slots.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots[slot] != 0) slot = (slot + 1) & mask;  // the others differ from it
+  slots[slot] = place;
+  ++taken;
+}
+
+void Outcomes::grow(std::uint64_t hash_of_one) {
+  Table& table = table_of(hash_of_one);
+  if (tables_.size() == 1 && table.slots.size() >= kOneTable) return make_tables(kTables, 2 * kOneTable);
+  Table larger{.slots = std::vector<std::uint32_t>(2 * table.slots.size())};
+  for (const std::uint32_t place : table.slots)
+    if (place != 0) larger.put(hash(found(place - 1)), place);
+  slots_ += table.slots.size();
+  table = std::move(larger);
+}
+
+void Outcomes::make_tables(std::size_t tables, std::size_t slots) {
+  std::vector<Table> made(tables);
+  for (Table& table : made) table.slots.resize(slots / tables);
+  tables_.swap(made);
+  slots_ = slots;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    const std::uint64_t h = hash(found(i));
+    if (table_of(h).full()) grow(h);
+    table_of(h).put(h, i + 1);
+  }
 }
 
 std::size_t Outcomes::find(std::span<const Value> outcome) const {
-  if (!table_.empty()) {
-    const std::uint32_t place = table_[slot_of(outcome)];
+  if (!tables_.empty()) {
+    const std::uint64_t h = hash(outcome);
+    const Table& table = table_of(h);
+    const std::uint32_t place = table.slots[slot_of(table, h, outcome)];
     return place == 0 ? count_ : place - 1;
   }
   if (count_ > kScanned && (ascending_ || !order_.empty())) {
@@ -111,7 +152,8 @@ std::size_t Outcomes::find(std::span<const Value> outcome) const {
 }
 
 bool Outcomes::sort(const std::function<bool()>& stop) {
-  table_ = {};
+  tables_ = {};
+  slots_ = 0;
   if (ascending_ || !order_.empty()) return true;
   const auto before = [this](std::uint32_t a, std::uint32_t b) { return less(found(a), found(b)); };
   std::vector<std::uint32_t> sorted(count_);
@@ -157,7 +199,7 @@ std::vector<std::uint32_t> Outcomes::least(std::size_t most) const {
 
 std::size_t Outcomes::bytes() const {
   return first_.capacity() * sizeof(Value) + blocks_.size() * (kBlock * width_ * sizeof(Value) + sizeof(Value*)) +
-         (table_.size() + order_.size()) * sizeof(std::uint32_t);
+         (slots_ + order_.size()) * sizeof(std::uint32_t);
 }
 
 std::size_t Outcomes::bytes_with_one_more() const {
@@ -166,9 +208,10 @@ std::size_t Outcomes::bytes_with_one_more() const {
     more = first_.capacity() * sizeof(Value);
   else if (count_ % kBlock == 0)
     more = kBlock * width_ * sizeof(Value);
-  if (count_ >= kScanned && 4 * (count_ + 1) > 3 * table_.size()) more += 2 * table_.size() * sizeof(std::uint32_t);
+  // one table of equal ones, or the only one, as it is made anew twice as large
+  if (count_ >= kScanned && !tables_.empty()) more += 4 * (slots_ / tables_.size()) * sizeof(std::uint32_t);
   // in its place comes what sorting takes, twice the order
-  const std::size_t order = 2 * count_ * sizeof(std::uint32_t), table = table_.size() * sizeof(std::uint32_t);
+  const std::size_t order = 2 * count_ * sizeof(std::uint32_t), table = slots_ * sizeof(std::uint32_t);
   return bytes() + std::max(more, order > table ? order - table : 0);
 }
 

@@ -71,21 +71,41 @@ class Outcomes {
  private:
   static constexpr std::size_t kBlock = 4096;  ///< outcomes
   static constexpr std::size_t kScanned = 12;  ///< a set of so many has no table
+  /// A table of more slots than these is parted, each part growing for itself: one table of millions would take a
+  /// second to grow, in which nobody looks at the time.
+  static constexpr std::size_t kOneTable = std::size_t{1} << 16U;
+  static constexpr std::size_t kTables = 64;
+  static constexpr std::size_t kFirstSlots = 32;
 
   [[nodiscard]] std::span<const Value> found(std::size_t i) const {
     const Value* const first =
         i < kBlock ? first_.data() + i * width_ : blocks_[i / kBlock - 1].get() + (i % kBlock) * width_;
     return {first, width_};
   }
-  [[nodiscard]] std::size_t slot_of(std::span<const Value> outcome) const;
-  void grow_table();
+  /// Places + 1 by hash, 0 is free: open addressing in a power of two of slots.
+  struct Table {
+    std::vector<std::uint32_t> slots;
+    std::size_t taken = 0;
+
+    [[nodiscard]] bool full() const { return 4 * (taken + 1) > 3 * slots.size(); }
+    /// One that is not in it, where there is room.
+    void put(std::uint64_t hash, std::uint32_t place);
+  };
+  [[nodiscard]] Table& table_of(std::uint64_t hash);
+  [[nodiscard]] const Table& table_of(std::uint64_t hash) const;
+  [[nodiscard]] std::size_t slot_of(const Table& table, std::uint64_t hash, std::span<const Value> outcome) const;
+  /// The table of this hash gets twice the slots, or the only one is parted.
+  void grow(std::uint64_t hash_of_one);
+  /// In place of those there are: so many, with so many slots together.
+  void make_tables(std::size_t tables, std::size_t slots);
 
   std::size_t width_ = 0;
   std::size_t count_ = 0;
   bool ascending_ = true;                         ///< as they were found
   std::vector<Value> first_;                      ///< the first kBlock
   std::vector<std::unique_ptr<Value[]>> blocks_;  ///< the others
-  std::vector<std::uint32_t> table_;              ///< open addressing: places + 1, 0 is free; a power of two
+  std::vector<Table> tables_;                     ///< none, one, or kTables of them
+  std::size_t slots_ = 0;                         ///< of all tables
   std::vector<std::uint32_t> order_;              ///< empty: as found
 };
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace loco::model::litmus {
 
@@ -82,8 +83,8 @@ class Relation {
   }
 
   [[nodiscard]] int size() const { return n_; }
-  [[nodiscard]] Set& row(int i) { return rows_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const Set& row(int i) const { return rows_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] Set& row(int i) { return rows()[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Set& row(int i) const { return rows()[static_cast<std::size_t>(i)]; }
   void add(int a, int b) { row(a).insert(b); }
   [[nodiscard]] bool contains(int a, int b) const { return row(a).contains(b); }
 
@@ -99,9 +100,21 @@ class Relation {
     for (int i = 0; i < n_; ++i) row(i) -= o.row(i);
     return *this;
   }
-  friend Relation operator|(Relation a, const Relation& b) { return a |= b; }
-  friend Relation operator&(Relation a, const Relation& b) { return a &= b; }
-  friend Relation operator-(Relation a, const Relation& b) { return a -= b; }
+  friend Relation operator|(const Relation& a, const Relation& b) {
+    Relation r = a;
+    r |= b;
+    return r;
+  }
+  friend Relation operator&(const Relation& a, const Relation& b) {
+    Relation r = a;
+    r &= b;
+    return r;
+  }
+  friend Relation operator-(const Relation& a, const Relation& b) {
+    Relation r = a;
+    r -= b;
+    return r;
+  }
 
   /// [A];r
   [[nodiscard]] Relation from(const Set& a) const {
@@ -150,8 +163,12 @@ class Relation {
   void copy(const Relation& o) {
     for (int i = 0; i < n_; ++i) row(i) = o.row(i);
   }
+  [[nodiscard]] Set* rows() { return std::launder(reinterpret_cast<Set*>(rows_.data())); }
+  [[nodiscard]] const Set* rows() const { return std::launder(reinterpret_cast<const Set*>(rows_.data())); }
+
   int n_;
-  std::array<Set, kSubeventsMax> rows_;
+  // Bytes, not sets: a relation over ten subevents would clear all 128 rows first.
+  alignas(Set) std::array<std::byte, kSubeventsMax * sizeof(Set)> rows_;
 };
 
 /// r;s

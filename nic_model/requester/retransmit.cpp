@@ -10,7 +10,6 @@
 namespace loco::nic {
 
 namespace {
-constexpr std::uint8_t kForEver = 7;  // of rnr_retry
 }  // namespace
 
 /// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
@@ -87,7 +86,7 @@ void Requester::retry_by_timer(Engine& engine, QpId id) {
 /// One retry less, if there is one.
 bool Requester::takes_rnr_retry() {
   if (rnr_retries_ == 0) return false;
-  if (rnr_retries_ != kForEver) --rnr_retries_;
+  if (rnr_retries_ != kRnrRetryForEver) --rnr_retries_;
   return true;
 }
 

@@ -316,8 +316,8 @@ def test_who_waits_for_ever_leaves_a_trace():
     assert told.value.trace is not None
 
 
-def test_a_peer_that_never_receives_is_named_as_the_cause():
-    m = verbs.Machine(nodes=2)
+def sends_to_a_peer_that_never_receives(*, spins: bool = False, **options):
+    m = verbs.Machine(nodes=2, **options)
     here = m.register(0, 64)
     cq = m.create_cq(0)
     qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1))
@@ -325,12 +325,27 @@ def test_a_peer_that_never_receives_is_named_as_the_cause():
 
     def program(t):
         yield t.post_send(qp, "send", local=here[:8])
+        while spins and not (yield t.poll_cq(cq)):
+            pass
         yield t.wait_cq(cq)
 
     m.spawn(0, program)
-    with pytest.raises(ls.RunError, match="no end after 100000 events; [0-9]+ RNR NAKs") as told:
-        m.run(max_events=100_000)
+    return m
+
+
+@pytest.mark.parametrize("schedule", ("timed", "random"))
+def test_a_peer_that_never_receives_is_named_as_the_cause(schedule):
+    m = sends_to_a_peer_that_never_receives(schedule=schedule)
+    named = r"nothing is left to happen: thread 0 of host 0 waits .*queue pair 0 \(host 0, to host 1\) sends a message again"
+    with pytest.raises(ls.RunError, match=named) as told:
+        m.run()
     assert told.value.trace is not None
+
+
+def test_a_peer_that_never_receives_is_named_while_a_program_polls():
+    m = sends_to_a_peer_that_never_receives(spins=True)
+    with pytest.raises(ls.RunError, match="no end after 100000 events; queue pair 0 .* [0-9]+ RNR NAKs"):
+        m.run(max_events=100_000)
 
 
 @pytest.mark.skipif("LOCO_SIM" not in os.environ, reason="there is no loco-sim")

@@ -60,11 +60,10 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
   const Relation po = x.po.from(events).to(events);
   const Relation ppo = x.ppo.from(events).to(events);
 
-  Relation same_event(x.n), same_node(x.n), same_thread(x.n);
+  Relation same_event(x.n), same_node(x.n);
   events.for_each([&](int i) {
     events.for_each([&](int j) {
       if (x.sub(i).thread != x.sub(j).thread) return;
-      same_thread.add(i, j);
       if (x.sub(i).event == x.sub(j).event) same_event.add(i, j);
       if (x.sub(i).node == x.sub(j).node) same_node.add(i, j);
     });

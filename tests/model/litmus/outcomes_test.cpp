@@ -66,6 +66,25 @@ TEST_CASE("a set of many outcomes is sorted in pieces, between which it may be s
   CHECK(packed.find(Outcome{500, -1}) == packed.size());
 }
 
+TEST_CASE("a large set grows in parts, and takes no more than it said before", "[litmus]") {
+  Outcomes packed;
+  constexpr Value kMany = 300'000;  // more than one table holds (2^16 slots), so that there are parts, which grow
+  const auto outcome = [](Value v) { return Outcome{v % 64, v / 64, v << 32}; };
+  std::size_t largest_step = 0;
+  bool within = true;
+  for (Value v = 0; v < kMany; ++v) {
+    const std::size_t before = packed.bytes(), allowed = packed.bytes_with_one_more();
+    REQUIRE(packed.insert(outcome(v)));
+    within = within && packed.bytes() <= allowed;
+    if (v > kMany / 2) largest_step = std::max(largest_step, packed.bytes() - before);
+  }
+  CHECK(within);
+  CHECK(largest_step < packed.bytes() / 16);  // a table of all would be a sixth of it
+  for (Value v = 0; v < kMany; ++v) REQUIRE_FALSE(packed.insert(outcome(v)));
+  for (Value v = 0; v < kMany; ++v) REQUIRE(packed.find(outcome(v)) == static_cast<std::size_t>(v));
+  CHECK_FALSE(packed.contains(Outcome{1, 1, 1}));
+}
+
 TEST_CASE("the limit of memory holds, and what it cuts short is not ok", "[litmus]") {
   const Program p = iriw(4, 4);
   Options o;
