@@ -208,8 +208,9 @@ std::size_t Outcomes::bytes_with_one_more() const {
     more = first_.capacity() * sizeof(Value);
   else if (count_ % kBlock == 0)
     more = kBlock * width_ * sizeof(Value);
-  // one table of equal ones, or the only one, as it is made anew twice as large
-  if (count_ >= kScanned && !tables_.empty()) more += 4 * (slots_ / tables_.size()) * sizeof(std::uint32_t);
+  // a table, all of which are of like size, beside the one of twice as many slots that takes its place
+  const std::size_t slots = tables_.empty() ? kFirstSlots : 4 * (slots_ / tables_.size());
+  if (count_ >= kScanned) more += slots * sizeof(std::uint32_t);
   // in its place comes what sorting takes, twice the order
   const std::size_t order = 2 * count_ * sizeof(std::uint32_t), table = slots_ * sizeof(std::uint32_t);
   return bytes() + std::max(more, order > table ? order - table : 0);
