@@ -207,7 +207,7 @@ std::size_t Outcomes::bytes_with_one_more() const {
   if (count_ < kBlock)
     more = first_.capacity() * sizeof(Value);
   else if (count_ % kBlock == 0)
-    more = kBlock * width_ * sizeof(Value);
+    more = kBlock * width_ * sizeof(Value) + sizeof(Value*);
   // a table, all of which are of like size, beside the one of twice as many slots that takes its place
   const std::size_t slots = tables_.empty() ? kFirstSlots : 4 * (slots_ / tables_.size());
   if (count_ >= kScanned) more += slots * sizeof(std::uint32_t);
