@@ -65,7 +65,7 @@ bool may_leave_out(const scenario::Scenario& s, const ClusterConfig& config) {
   const bool looked_into = config.record || s.series_interval.ps > 0 || !s.capture.path.empty() || s.trace_activities;
   const bool by_the_clock = !s.stops.empty() || !s.network.changes.empty() || !s.network.storms.empty();
   return !looked_into && !by_the_clock && s.schedule == Schedule::timed && s.parts.empty() &&
-         s.network.model == fabric::Model::packet && !s.hardware.pcie_iommu && !config.strong;
+         s.network.model == fabric::Model::packet && !s.hardware.pcie_iommu && !config.strong && s.hosts.of.empty();
 }
 
 ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, sim::Budget& budget) {

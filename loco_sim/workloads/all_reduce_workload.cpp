@@ -18,7 +18,6 @@
 // every node compares all these words with the sums that it knows. `reduce_rate` is what adding the rest would take.
 #include <array>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -165,6 +164,7 @@ class Member {
 
   bool send(std::uint32_t step) {
     const std::uint32_t chunk = layout_.chunk(node_.my_node(), step);
+    ring_.rounds.begins(round_of(step));
     if (!wait([this] { return under_way_ + kPutsOfStep <= kUnderWayMax; })) return false;
     node_.store(base_ + layout_.gone(step), iteration_ + 1);
     put(layout_.begin(chunk), layout_.place(chunk, step), layout_.bytes(chunk),
@@ -251,9 +251,7 @@ class Member {
 /// Reduce-scatter and all-gather of each iteration. Where a chunk is no whole number of pages, steps come back to the
 /// same place in a page only after some.
 std::vector<Rounds::Row> rows(const Layout& layout, const Setup& setup) {
-  const nic::HardwareProfile& p = setup.cluster.config().profile;
-  const std::uint64_t page = p.nic_translation_entries == 0 ? 1 : p.nic_translation_page.count;
-  const auto period = static_cast<Rounds::Round>(page / std::gcd(page, layout.bytes(0)));
+  const Rounds::Round period = page_period(setup.cluster.config().profile, layout.bytes(0));
   std::vector<Rounds::Row> rows;
   const std::uint32_t half = layout.steps() / 2;
   for (std::uint32_t i = 0; i < 2 * setup.params.count("iterations"); ++i)

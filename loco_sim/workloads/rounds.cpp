@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "fabric/report.hpp"
@@ -17,6 +18,11 @@ bool alike(FastForward mode, std::int64_t a, std::int64_t b) {
   return mode == FastForward::exact ? a == b : std::abs(a - b) * kOneIn <= std::max(a, b);
 }
 }  // namespace
+
+Rounds::Round page_period(const nic::HardwareProfile& profile, std::uint64_t bytes) {
+  const std::uint64_t page = profile.nic_translation_entries == 0 ? 1 : profile.nic_translation_page.count;
+  return static_cast<Rounds::Round>(page / std::gcd(page, bytes));
+}
 
 std::uint64_t disturbances(const nic::System& system) {
   const nic::Counters& nics = system.counters();
@@ -34,7 +40,6 @@ Rounds::Rounds(FastForward mode, std::uint32_t nodes, std::vector<Row> rows, Dis
 }
 
 void Rounds::ended(NodeId node, Round round, std::int64_t now_ps) {
-  front_ = std::max(front_, round);
   const auto row = std::ranges::find_if(rows_, [&](const Row& r) { return r.first <= round && round < r.last; });
   if (row == rows_.end()) return;
   Watched& w = watched_[row->first];
@@ -54,7 +59,7 @@ void Rounds::ended(NodeId node, Round round, std::int64_t now_ps) {
 void Rounds::decide(const Watched& w) {
   const Row row = w.row;
   const std::optional<std::int64_t> time = period_ps(w);
-  const Round from = front_ + 2;  // whoever has ended round `front_` may be in the next one
+  const Round from = front_ + 1;
   const Round periods = time && from + kLast < row.last ? (row.last - kLast - from) / row.period : 0;
   if (periods > 0) gaps_.push_back({.from = from, .to = from + periods * row.period, .time_ps = periods * *time});
   const bool over = periods > 0 || row.first + w.done == row.last;
@@ -91,10 +96,8 @@ std::int64_t Rounds::left_out_ps(Round round) const {
   return sum;
 }
 
-Rounds::Round Rounds::left_out() const {
-  Round sum = 0;
-  for (const Gap& gap : gaps_) sum += gap.to - gap.from;
-  return sum;
+bool Rounds::leaves_out(Round round) const {
+  return std::ranges::any_of(gaps_, [&](const Gap& gap) { return gap.from <= round && round < gap.to; });
 }
 
 }  // namespace loco::workloads

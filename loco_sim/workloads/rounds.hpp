@@ -9,6 +9,7 @@
 // the last round that any node has begun, so that what one node does not send no other one waits for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -47,13 +48,18 @@ class Rounds {
   /// With FastForward::off no round is left out. Rows are in their order, and apart.
   Rounds(FastForward mode, std::uint32_t nodes, std::vector<Row> rows, Disturbances disturbances);
 
+  /// A node begins a round.
+  void begins(Round round) { front_ = std::max(front_, round); }
   /// `node` has ended a round. Rounds of a node end in their order.
   void ended(NodeId node, Round round, std::int64_t now_ps);
   /// The rounds that are left out between `round` and the one that a node begins behind it.
   [[nodiscard]] std::optional<Gap> gap_behind(Round round) const;
   /// What all rounds that are left out before `round` would have taken.
   [[nodiscard]] std::int64_t left_out_ps(Round round) const;
-  [[nodiscard]] Round left_out() const;
+  /// Is that round left out?
+  [[nodiscard]] bool leaves_out(Round round) const;
+  /// May any still be, or has any been left out?
+  [[nodiscard]] bool any() const { return !rows_.empty() || !gaps_.empty(); }
 
  private:
   /// A row while nodes go through it.
@@ -73,8 +79,12 @@ class Rounds {
   Disturbances disturbances_;
   std::vector<Row> rows_;
   std::map<Round, Watched> watched_;  ///< by the row's first round
-  Round front_ = 0;                   ///< the last round that a node has ended
+  Round front_ = 0;                   ///< the last round that a node has begun
   std::vector<Gap> gaps_;
 };
+
+/// After how many rounds, each of which goes on by so many bytes, data lies in its pages as it did before: as the NIC's
+/// translations have them.
+[[nodiscard]] Rounds::Round page_period(const nic::HardwareProfile& profile, std::uint64_t bytes);
 
 }  // namespace loco::workloads
