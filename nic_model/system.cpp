@@ -159,6 +159,12 @@ std::uint64_t System::word(NodeId node, Address address) const {
   return memory.word(address);
 }
 
+void System::use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size) {
+  check_node(*state_, node);
+  Engine engine(state_->units(), nullptr);
+  nic::use_translations(engine, node, key, base, size);
+}
+
 void System::set_word(NodeId node, Address address, std::uint64_t value) {
   write_memory(node, word_of(address), std::as_bytes(std::span(&value, 1)));
 }

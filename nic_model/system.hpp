@@ -130,6 +130,8 @@ class System {
   /// Looks into, or sets, memory without being seen by the machine. Setting makes it the initial value.
   void read_memory(NodeId node, Address address, std::span<std::byte> out) const;
   void write_memory(NodeId node, Address address, std::span<const std::byte> in);
+  /// The host's first NIC has used these pages of a region: it holds their translations as after any other access.
+  void use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size);
   [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
   void set_word(NodeId node, Address address, std::uint64_t value);
 

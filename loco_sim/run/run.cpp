@@ -59,6 +59,15 @@ void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
   config.budget->require(bytes, trace ? fmt::format("trace.level: none takes {}", sim::bytes_text(unrecorded)) : "");
 }
 
+/// Rounds may be left out where nobody looks into them: not a checker, a reader of the trace or of a capture, or who
+/// asks what happened in a stretch of time, and where nothing happens at times of its own.
+bool may_leave_out(const scenario::Scenario& s, const ClusterConfig& config) {
+  const bool looked_into = config.record || s.series_interval.ps > 0 || !s.capture.path.empty() || s.trace_activities;
+  const bool by_the_clock = !s.stops.empty() || !s.network.changes.empty() || !s.network.storms.empty();
+  return !looked_into && !by_the_clock && s.schedule == Schedule::timed && s.parts.empty() &&
+         s.network.model == fabric::Model::packet && !s.hardware.pcie_iommu && !config.strong && s.hosts.of.empty();
+}
+
 ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, sim::Budget& budget) {
   ClusterConfig config;
   config.refuse_unfit = false;  // a scenario asks what happens there: the verdict tells, and by which mechanism
@@ -81,6 +90,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.series_interval = s.series_interval;
   config.events_max = s.events_max;
   config.budget = &budget;
+  if (may_leave_out(s, config)) config.fast_forward = s.fast_forward;
   for (const JobOf& job : jobs_of(s))
     config.send_queue_entries =
         std::max(config.send_queue_entries, workloads::send_queue_entries(*job.workload, *job.params));
@@ -320,6 +330,7 @@ void take_measured(const scenario::Scenario& s, std::vector<workloads::Results> 
   result.operations = std::move(measured.operations);
   for (const OperationTimes& operation : result.operations) result.operations_done += operation.operations();
   result.measured_ps = measured.last_end_ps - measured.first_start_ps;
+  result.simulated_ps = measured.left_out_ps;
   result.broken = measured.broken();
   result.flows = std::move(measured.flows);
   result.bus = measured.bus;
@@ -355,9 +366,10 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   }
   RunResult result;
   take_measured(scenario, std::move(measured), result);
-  result.simulated_ps = cluster.ended().ps;
+  result.simulated_ps += cluster.ended().ps;
   result.counters = cluster.system().counters();
-  if (scenario.schedule == Schedule::timed) result.busiest = cluster.system().usage({result.simulated_ps}, kBusiestMax);
+  if (scenario.schedule == Schedule::timed)
+    result.busiest = cluster.system().usage(cluster.ended() - sim::SimTime{}, kBusiestMax);
   add_network_counters(cluster.system().network(), result.workload_counters);
   result.pause_cycle = cluster.pause_cycle();
   fill_series(cluster, result);

@@ -130,6 +130,11 @@ Schedule schedule(const std::string& word) {
   return word == "adversarial" ? Schedule::adversarial : Schedule::timed;
 }
 
+FastForward fast_forward(const std::string& word) {
+  if (word == "exact") return FastForward::exact;
+  return word == "approximate" ? FastForward::approximate : FastForward::off;
+}
+
 /// Lists that their readers take from the document are settings, too: as text, on one line.
 void add_lists(const yaml::Node& root, const Table& table, Settings& settings) {
   for_each(table, [&](const std::string& path, const Option& option) {
@@ -197,6 +202,7 @@ Scenario read_scenario(yaml::Node root, const std::string& file) {
   if (const Value* text = given(settings, "description")) out.description = text->text;
   out.seed = static_cast<std::uint64_t>(at(settings, "seed").number);
   out.schedule = schedule(at(settings, "schedule").text);
+  out.fast_forward = fast_forward(at(settings, "sim.fast_forward").text);
   out.faults = at(settings, "faults").words;
   out.events_max = static_cast<std::uint64_t>(at(settings, "limits.events").number);
   if (const Value* memory = given(settings, "limits.memory"))

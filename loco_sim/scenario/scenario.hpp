@@ -72,6 +72,7 @@ struct Scenario {
   std::vector<std::int64_t> sizes;  ///< of a collective: one run for each; empty: of its parameter `size`
   Settings settings;  ///< every key of scenario_table() and workload_keys() that has a value: the configuration
   Schedule schedule = Schedule::timed;
+  FastForward fast_forward = FastForward::off;
   bool trace_subevents = true;
   bool trace_activities = false;    ///< packets, TLPs, ...
   sim::Duration series_interval{};  ///< zero: none

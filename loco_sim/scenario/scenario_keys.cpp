@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kModels = {"packet", "flow"};
 constexpr std::array<std::string_view, 3> kSchedules = {"timed", "random", "adversarial"};
+constexpr std::array<std::string_view, 3> kFastForward = {"off", "exact", "approximate"};
 constexpr std::array<std::string_view, 2> kResolutions = {"ps", "ns"};
 constexpr std::array<std::string_view, 3> kLevels = {"none", "subevents", "packets"};
 constexpr std::array<std::string_view, 8> kChecks = {"rdmawait", "sv", "bal", "rbl", "msw", "lock", "kvstore", "tower"};
@@ -203,6 +204,14 @@ std::span<const Option> checking_options() {
        .choices = kChecks,
        .doc = "The libraries whose memory models the run is checked against; [] for none. tower: also whether what "
               "each of them promises is kept by the level below (`loco-sim check --tower`)."},
+      {.key = "sim.fast_forward",
+       .type = Type::choice,
+       .fallback = "off",
+       .choices = kFastForward,
+       .doc = "Rounds of a collective that would only repeat those before them are left out, and their time is added: "
+              "exact, behind rounds of the same time to the picosecond, in which nothing was lost, marked or paused; "
+              "approximate, behind rounds whose times differ by 0.2 % at most. Runs that are traced, checked or "
+              "captured, have a series or failures are simulated whole; see docs/fast-forward.md."},
       {.key = "limits.events",
        .type = Type::integer,
        .fallback = 10'000'000'000,

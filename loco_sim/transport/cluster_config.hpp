@@ -30,6 +30,13 @@ struct Service {
   bool operator==(const Service&) const = default;
 };
 
+/// Are rounds that only repeat others simulated? (loco_sim/workloads/rounds.hpp)
+enum class FastForward : std::uint8_t {
+  off,         ///< yes
+  exact,       ///< not those behind rounds that took the same time to the picosecond
+  approximate  ///< not those behind rounds whose times differ by 0.2 % at most
+};
+
 struct ClusterConfig {
   nic::HardwareProfile profile;
   nic::HostsConfig hosts = {};  ///< who has other hardware, or several NICs
@@ -58,6 +65,7 @@ struct ClusterConfig {
   std::uint32_t send_queue_entries = 128;
   std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
   bool strong = false;                           ///< hosts::Config::strong
+  FastForward fast_forward = FastForward::off;
   /// What a word is called in the report of a run that cannot go on; empty, or giving "": by its address.
   std::function<std::string(NodeId, Address)> word_name = {};
 };

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "loco_sim/workloads/kinds.hpp"
+#include "loco_sim/workloads/rounds.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
@@ -52,6 +53,10 @@ class Layout {
   [[nodiscard]] std::uint64_t begin(std::uint32_t chunk) const { return size_ / kWord * chunk / nodes_ * kWord; }
   [[nodiscard]] std::uint64_t bytes(std::uint32_t chunk) const { return begin(chunk + 1) - begin(chunk); }
   [[nodiscard]] std::uint64_t landing(std::uint32_t chunk) const { return size_ + begin(chunk); }
+  /// Where a chunk lands in a step.
+  [[nodiscard]] std::uint64_t place(std::uint32_t chunk, std::uint32_t step) const {
+    return reduces(step) ? landing(chunk) : begin(chunk);
+  }
   [[nodiscard]] std::uint64_t come(std::uint32_t step) const { return 2 * size_ + step * kWord; }
   [[nodiscard]] std::uint64_t gone(std::uint32_t step) const { return come(steps() + step); }
   [[nodiscard]] std::uint64_t end() const { return gone(steps()); }
@@ -66,6 +71,7 @@ std::uint64_t scattered(std::uint64_t number) { return sim::splitmix64(number); 
 /// What all nodes know, beside the simulated machine.
 struct Ring {
   Layout layout;
+  Rounds rounds;               // a step of all nodes each
   std::vector<Region> memory;  // of each node
   std::uint64_t factors = 0;   // of all nodes together
   bool ordered = true;         // does the hardware place the word behind the chunk by itself?
@@ -91,10 +97,11 @@ class Member {
     node_.set_waits_for([this] { return place(); });
     const std::uint32_t iterations = setup_.params.count("iterations");
     for (iteration_ = 0; iteration_ < iterations; ++iteration_) {
+      step_ = 0;
       fill();
-      const std::int64_t start = node_.now_ps();
+      const std::int64_t start = now_ps();
       if (!all_reduce()) return;
-      setup_.results.add("all_reduce", start, node_.now_ps(), nodes_);
+      setup_.results.add("all_reduce", start, now_ps(), nodes_);
       check();
     }
   }
@@ -108,22 +115,60 @@ class Member {
 
   /// False when a message has failed, of whomever.
   bool all_reduce() {
-    for (step_ = 0; step_ < layout_.steps(); ++step_) {
+    for (; step_ < layout_.steps(); ++step_) {
       if (!send(step_)) return false;
       if (!wait([this] { return node_.load(base_ + layout_.come(step_)) == iteration_ + 1; })) return false;
       const std::uint32_t chunk = layout_.chunk(previous(), step_);
       setup_.results.counters.add(bytes_, layout_.bytes(chunk));
       if (layout_.reduces(step_)) add(chunk);
+      leave_out_behind();
     }
     return wait([this] { return under_way_ == 0; });
   }
 
+  [[nodiscard]] Rounds::Round round_of(std::uint32_t step) const {
+    return static_cast<Rounds::Round>(iteration_ * layout_.steps() + step);
+  }
+
+  /// Simulated time, and that of the steps that this node has left out.
+  [[nodiscard]] std::int64_t now_ps() const { return node_.now_ps() + ring_.rounds.left_out_ps(round_of(step_)); }
+
+  /// A step has ended. Of those that need not be simulated, memory gets what they would have brought.
+  void leave_out_behind() {
+    ring_.rounds.ended(node_.my_node(), round_of(step_), node_.now_ps());
+    const std::optional<Rounds::Gap> gap = ring_.rounds.gap_behind(round_of(step_));
+    if (!gap) return;
+    if (node_.my_node() == 0) setup_.results.leave_out(gap->to - gap->from, gap->time_ps);
+    for (Rounds::Round n = gap->to - gap->from; n > 0; --n) take_unsimulated(++step_);
+  }
+
+  /// The sum of a chunk over this node and those that it has come by in a step: all in the second half.
+  [[nodiscard]] std::uint64_t sum_after(std::uint32_t step, std::uint32_t chunk) const {
+    if (!layout_.reduces(step)) return ring_.value(iteration_, chunk, ring_.factors);
+    std::uint64_t factors = 0;
+    for (std::uint32_t back = 0; back <= step + 1; ++back)
+      factors += scattered((node_.my_node() + nodes_ - back) % nodes_);
+    return ring_.value(iteration_, chunk, factors);
+  }
+
+  void take_unsimulated(std::uint32_t step) {
+    nic::System& system = setup_.cluster.system();
+    const NodeId me = node_.my_node();
+    const Region& own = ring_.memory[me];
+    const std::uint32_t sent = layout_.chunk(me, step), chunk = layout_.chunk(previous(), step);
+    system.set_word(me, base_ + layout_.begin(chunk), sum_after(step, chunk));
+    setup_.results.counters.add(bytes_, layout_.bytes(chunk));
+    system.use_translations(me, own.rkey, base_ + layout_.begin(sent), 1);
+    system.use_translations(me, own.rkey, base_ + layout_.place(chunk, step), layout_.bytes(chunk));
+  }
+
   bool send(std::uint32_t step) {
     const std::uint32_t chunk = layout_.chunk(node_.my_node(), step);
+    ring_.rounds.begins(round_of(step));
     if (!wait([this] { return under_way_ + kPutsOfStep <= kUnderWayMax; })) return false;
     node_.store(base_ + layout_.gone(step), iteration_ + 1);
-    put(layout_.begin(chunk), layout_.reduces(step) ? layout_.landing(chunk) : layout_.begin(chunk),
-        layout_.bytes(chunk), ring_.ordered ? Tell::with_next : Tell::always);
+    put(layout_.begin(chunk), layout_.place(chunk, step), layout_.bytes(chunk),
+        ring_.ordered ? Tell::with_next : Tell::always);
     // A complete put has been placed, in whatever order its packets came.
     if (!ring_.ordered && !wait([this] { return under_way_ == 0; })) return false;
     put(layout_.gone(step), layout_.come(step), kWord, Tell::always);
@@ -203,6 +248,17 @@ class Member {
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
 };
 
+/// Reduce-scatter and all-gather of each iteration. Where a chunk is no whole number of pages, steps come back to the
+/// same place in a page only after some.
+std::vector<Rounds::Row> rows(const Layout& layout, const Setup& setup) {
+  const Rounds::Round period = page_period(setup.cluster.config().profile, layout.bytes(0));
+  std::vector<Rounds::Row> rows;
+  const std::uint32_t half = layout.steps() / 2;
+  for (std::uint32_t i = 0; i < 2 * setup.params.count("iterations"); ++i)
+    rows.push_back({.first = i * half, .last = (i + 1) * half, .period = period});
+  return rows;
+}
+
 }  // namespace
 
 std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes) {
@@ -223,10 +279,12 @@ void start_all_reduce(const Setup& setup) {
   if (plays_schedule(setup.params) || !part.name.empty() || !part.nodes.empty())
     return start_all_reduce_schedule(setup);
   const ClusterConfig& config = setup.cluster.config();
-  const auto ring =
-      std::make_shared<Ring>(Ring{.layout = {static_cast<std::uint64_t>(setup.params.get("size")), config.nodes},
-                                  .memory = {},
-                                  .ordered = !nic::reliable_order(config.profile).writes_early});
+  const Layout layout(static_cast<std::uint64_t>(setup.params.get("size")), config.nodes);
+  const auto ring = std::make_shared<Ring>(Ring{.layout = layout,
+                                                .rounds = {config.fast_forward, config.nodes, rows(layout, setup),
+                                                           [&setup] { return disturbances(setup.cluster.system()); }},
+                                                .memory = {},
+                                                .ordered = !nic::reliable_order(config.profile).writes_early});
   for (NodeId n = 0; n < config.nodes; ++n) {
     ring->memory.push_back(setup.cluster.node(n).allocate(ring->layout.end()));
     ring->factors += scattered(n);

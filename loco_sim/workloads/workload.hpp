@@ -77,6 +77,8 @@ struct Results {
   std::vector<std::string> promises;  ///< names of the counters that must be 0: what the workload checks itself
   std::int64_t first_start_ps = 0;    ///< of all measured operations
   std::int64_t last_end_ps = 0;
+  std::int64_t left_out_ps =
+      0;  ///< of simulated time, in rounds that need not be simulated (ClusterConfig::fast_forward)
   struct Failure {
     NodeId node = 0;
     Completion completion;
@@ -85,6 +87,8 @@ struct Results {
 
   /// Adds a sample of an operation that ran from `start_ps` to `end_ps`.
   void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps, std::uint32_t samples_each = 1);
+  /// All nodes have left out so many rounds, and this time: in the counter `rounds_left_out`.
+  void leave_out(std::uint32_t rounds, std::int64_t time_ps);
   /// Adds to a counter of things that may not happen; adding 0 says that they were looked for.
   void promise(std::string_view counter, std::uint64_t broken);
   /// An operation of `node` failed, for which the counter counts: the first one is told with it, and rather one that

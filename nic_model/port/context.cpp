@@ -94,6 +94,12 @@ ContextCaches::ContextCaches(const HardwareProfile& p)
       translations_(p.nic_translation_entries, 4),
       read_states_(p.nic_read_state_entries, 2, std::max<std::uint32_t>(1, p.nic_max_rd_atomic)) {}
 
+void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size) {
+  const std::uint64_t page = engine.profile(nic).nic_translation_page.count;
+  for (Address at = base / page * page; at < base + size; at += page)
+    engine.caches[nic].has_translation(translation_key(engine, nic, key, at));
+}
+
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
   const NicId node = engine.connections[id].node();
   const HardwareProfile& p = engine.profile(node);

@@ -132,6 +132,8 @@ class NicContext {
   sim::Lazy<CongestionControl> congestion_{};
 };
 
+/// The NIC holds the translations of these pages of a region, as after any use of them.
+void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size);
 /// Asks for a processing unit for the next work request of a queue pair, and for what the caches must hold. False: it
 /// has to wait; start() is called when a unit is there. True: `stall` is what the missing contexts cost.
 bool take_unit(Engine& engine, QpId qp, const Wqe& wqe, std::uint32_t number, sim::Duration& stall);

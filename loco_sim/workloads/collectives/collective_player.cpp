@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "loco_sim/workloads/rounds.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
@@ -142,6 +143,47 @@ std::vector<RankPlan> plan(const Schedule& schedule) {
   return plans;
 }
 
+/// Is it a ring in which every rank sends one part to the same rank in each step, and gets one from another?
+bool steps_alike(const Schedule& schedule) {
+  std::vector<std::uint32_t> sent(schedule.ranks), received(schedule.ranks);
+  std::vector<Rank> to(schedule.ranks, kNone);
+  for (const Move& move : schedule.moves) {
+    if (move.pieces.size() != 1 || sent[move.from]++ != move.step || received[move.to]++ != move.step) return false;
+    if (to[move.from] == kNone) to[move.from] = move.to;
+    if (to[move.from] != move.to) return false;
+  }
+  return std::ranges::all_of(sent, [&](std::uint32_t n) { return n == sent.front(); }) && sent == received;
+}
+
+std::uint32_t steps_of(const Schedule& schedule) { return schedule.moves.empty() ? 0 : schedule.moves.back().step + 1; }
+
+/// The steps of each iteration that add, and those that do not.
+std::vector<Rounds::Row> rows(const CollectivePlay& play, const CollectiveLayout& layout,
+                              const nic::HardwareProfile& profile) {
+  std::vector<Rounds::Row> rows;
+  if (!steps_alike(play.schedule)) return rows;
+  const std::uint32_t steps = steps_of(play.schedule);
+  const Rounds::Round period = page_period(profile, layout.length(0));
+  for (std::uint32_t i = 0; i < play.warmup + play.iterations; ++i)
+    for (std::size_t m = 0; m < play.schedule.moves.size(); ++m) {
+      const Move& move = play.schedule.moves[m];
+      const Rounds::Round round = i * steps + move.step;
+      if (m == 0 || move.add != play.schedule.moves[m - 1].add)
+        rows.push_back({.first = round, .last = round + 1, .period = period});
+      rows.back().last = round + 1;
+    }
+  return rows;
+}
+
+using Words = std::vector<std::vector<std::uint64_t>>;  // of each rank, of each slot
+
+/// The words behind some steps of an iteration.
+struct Behind {
+  std::uint64_t iteration = 0;
+  std::uint32_t steps = 0;
+  Words words{};
+};
+
 /// What all threads share, beside the simulated machine.
 struct Together {
   CollectivePlay play;
@@ -149,6 +191,8 @@ struct Together {
   std::vector<RankPlan> plans;
   std::vector<std::vector<Region>> memory;                    // of each rank, of each channel
   std::vector<std::vector<std::vector<std::uint32_t>>> done;  // of each rank and channel: sends whose puts are complete
+  Rounds rounds;                                              // a step each, of all ranks and channels
+  std::vector<Behind> behind{};                               // of each channel
   bool ordered = true;  // does the hardware place the word behind the data by itself?
   bool failed = false;
   std::uint32_t there = 0;  // threads that have come to the end of an iteration
@@ -161,6 +205,27 @@ struct Together {
     std::uint64_t seed =
         ((iteration * play.channels + channel) * 2 * play.schedule.slots + part) * play.schedule.ranks + rank;
     return sim::splitmix64(seed) | 1U;
+  }
+  /// The words of all ranks' slots behind so many steps. Kept: all ranks ask, one after the other.
+  const Words& words_after(std::uint64_t iteration, std::uint32_t channel, std::uint32_t steps) {
+    Behind& kept = behind[channel];
+    if (kept.iteration == iteration && kept.steps == steps) return kept.words;
+    kept = {.iteration = iteration, .steps = steps, .words = {}};
+    const Schedule& schedule = play.schedule;
+    Words& words = kept.words;
+    words.assign(schedule.ranks, std::vector<std::uint64_t>(schedule.slots));
+    for (Rank r = 0; r < schedule.ranks; ++r)
+      for (Slot slot = 0; slot < schedule.slots; ++slot)
+        if (const Expected e = expected(play.what, schedule, r, slot); e.begins)
+          words[r][slot] = value(iteration, channel, r, e.part_then);
+    // In a step of a ring a rank sends another part than the one that comes.
+    for (const Move& move : schedule.moves) {
+      if (move.step == steps) break;
+      const Piece& piece = move.pieces.front();
+      std::uint64_t& word = words[move.to][piece.to];
+      word = words[move.from][piece.from] + (move.add ? word : 0);
+    }
+    return words;
   }
   [[nodiscard]] std::uint64_t sum(std::uint64_t iteration, std::uint32_t channel, std::uint32_t part) const {
     std::uint64_t all = 0;
@@ -194,7 +259,7 @@ class CollectiveMember {
         if (all_.failed) return;
         if (!turn()) node_.pause();
       }
-      all_.ended_ps = std::max(all_.ended_ps, node_.now_ps());
+      all_.ended_ps = std::max(all_.ended_ps, now_ps(round_of(steps_of(schedule_))));
       check();
     }
     static_cast<void>(meet());
@@ -221,7 +286,7 @@ class CollectiveMember {
     if (++all_.there == threads) {
       all_.there = 0;
       ++all_.round;
-      const std::int64_t now = node_.now_ps();
+      const std::int64_t now = now_ps(round_of(0));
       if (round > all_.play.warmup) setup_.results.add(all_.play.name, all_.began_ps, all_.ended_ps);
       all_.began_ps = now;
       wake();
@@ -245,7 +310,61 @@ class CollectiveMember {
     for (const auto& [rank, receives] : plan_.from) next_of_.emplace_back(&receives, 0);
     come_.clear();
     completed_ = taken_ = 0;
-    first_unsent_ = under_way_ = 0;
+    first_unsent_ = under_way_ = steps_done_ = 0;
+  }
+
+  [[nodiscard]] Rounds::Round round_of(std::uint32_t step) const {
+    return static_cast<Rounds::Round>(iteration_ * steps_of(schedule_) + step);
+  }
+  /// Simulated time, and that of the rounds before `round` that were left out.
+  [[nodiscard]] std::int64_t now_ps(Rounds::Round round) const {
+    return node_.now_ps() + all_.rounds.left_out_ps(round);
+  }
+
+  /// Steps end when what they send has left and what comes in them is taken.
+  bool end_steps() {
+    if (!all_.rounds.any()) return false;
+    bool any = false;
+    while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
+    while (steps_done_ < std::min<std::size_t>(taken_, first_unsent_)) {
+      const Rounds::Round round = round_of(steps_done_++);
+      all_.rounds.ended(rank_ * all_.play.channels + channel_, round, node_.now_ps());
+      const std::optional<Rounds::Gap> gap = all_.rounds.gap_behind(round);
+      if (!gap) continue;
+      leave_out(*gap);
+      any = true;
+    }
+    return any;
+  }
+
+  /// What has been sent and taken in these steps, without any of it: memory gets the words.
+  void leave_out(const Rounds::Gap& gap) {
+    if (rank_ == 0 && channel_ == 0) setup_.results.leave_out(gap.to - gap.from, gap.time_ps);
+    nic::System& system = setup_.cluster.system();
+    const NodeId me = node_.my_node();
+    const std::uint32_t key = all_.memory[rank_][channel_].rkey;
+    const std::uint32_t end = steps_done_ + (gap.to - gap.from);
+    const std::vector<std::uint64_t>& words = all_.words_after(iteration_, channel_, end)[rank_];
+    for (; steps_done_ < end; ++steps_done_) {
+      const std::uint32_t step = steps_done_;
+      const Move& sent = schedule_.moves[plan_.sends[step].move];
+      const RankPlan::Receive& receive = plan_.receives[step];
+      const Move& come = schedule_.moves[receive.move];
+      const Slot slot = come.pieces.front().to;
+      system.set_word(me, base_ + layout_.offset(slot), words[slot]);
+      system.use_translations(me, key, base_ + layout_.offset(sent.pieces.front().from), 1);
+      system.use_translations(me, key, base_ + (come.add ? layout_.landing(receive.move) : layout_.offset(slot)),
+                              layout_.length(come));
+      setup_.results.counters.add(bytes_, layout_.length(come));
+      sent_[step] = complete_[step] = 1;
+      received_[step] = kTaken;
+      for (const std::uint32_t s : receive.frees) --waits_[s];
+    }
+    const std::uint32_t steps = gap.to - gap.from;
+    completed_ += steps;
+    taken_ += steps;
+    next_of_.front().second += steps;  // in a ring all comes from one rank
+    first_unsent_ = end;
   }
 
   [[nodiscard]] bool finished() const { return taken_ == plan_.receives.size() && completed_ == plan_.sends.size(); }
@@ -255,7 +374,9 @@ class CollectiveMember {
     bool moved = take_completions();
     moved = look() || moved;
     moved = take_what_has_come() || moved;
-    return send() || moved;
+    moved = end_steps() || moved;
+    moved = send() || moved;
+    return end_steps() || moved;
   }
 
   [[nodiscard]] std::vector<std::uint32_t>& done() { return all_.done[rank_][channel_]; }
@@ -339,12 +460,14 @@ class CollectiveMember {
     while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
     for (std::uint32_t s = first_unsent_; s < plan_.sends.size() && under_way_ + kPutsOfMove <= most; ++s) {
       if (sent_[s] != 0) continue;
+      if (all_.rounds.leaves_out(round_of(s))) return any;
       if (waits_[s] != 0) {
         if (schedule_.pace == Pace::in_order) return any;
         continue;
       }
       if (schedule_.pace == Pace::complete && s > 0 && complete_[s - 1] == 0) return any;
       if (plan_.sends[s].behind != kNone && received_[plan_.sends[s].behind] == kWaiting) return any;
+      all_.rounds.begins(round_of(s));
       post(s);
       any = true;
       if (schedule_.pace == Pace::complete) return any;
@@ -442,6 +565,7 @@ class CollectiveMember {
   std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> next_of_;  // by sender: the next to come
   std::vector<std::uint32_t> come_;  // receives that have come and have not been taken
   std::uint32_t first_unsent_ = 0;
+  std::uint32_t steps_done_ = 0;  // of those that may be left out
   std::size_t completed_ = 0;
   std::size_t taken_ = 0;
   std::uint32_t under_way_ = 0;
@@ -456,6 +580,9 @@ void start_collective(const Setup& setup, CollectivePlay play) {
   const CollectiveLayout layout(play.schedule, play.size / play.channels);
   std::vector<RankPlan> plans = plan(play.schedule);
   const std::uint32_t channels = play.channels;
+  const ClusterConfig& config = setup.cluster.config();
+  Rounds rounds(config.fast_forward, nodes * channels, rows(play, layout, config.profile),
+                [&setup] { return disturbances(setup.cluster.system()); });
   const auto together = std::make_shared<Together>(
       Together{.play = std::move(play),
                .layout = layout,
@@ -463,6 +590,8 @@ void start_collective(const Setup& setup, CollectivePlay play) {
                .memory = std::vector<std::vector<Region>>(nodes),
                .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
                    nodes, std::vector<std::vector<std::uint32_t>>(channels)),
+               .rounds = std::move(rounds),
+               .behind = std::vector<Behind>(channels),
                .ordered = !nic::reliable_order(setup.cluster.config().profile).writes_early});
   for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
