@@ -118,6 +118,8 @@ void handle(Engine& engine, const sim::Event& e) {
       return engine.requesters[e.where].timed_out(engine, e.where);
     case kEventAckTimers:
       return engine.ack_timers.look(engine);
+    case kEventNoAnswer:
+      return engine.requesters[e.where].take_no_answer(engine, e.where, no_answer_of(e));
     case kEventRnrTimer:
       return engine.requesters[e.where].rnr_timer_expired(engine, e.where);
     case kEventUnitFree:

@@ -31,7 +31,7 @@ class PeerDevice;
 class Port;
 class PostedDomain;
 class Process;
-class ReadTracks;
+class AnswerTracks;
 class ReceiveBuffer;
 class ReceiveQueue;
 class Requester;
@@ -64,7 +64,7 @@ struct Units {
   std::vector<AtomicUnit>& atomics;
   std::vector<CompletionQueue>& cqs;
   std::vector<ReceiveQueue>& receive_queues;
-  ReadTracks& tracks;
+  AnswerTracks& tracks;
   AckTimers& ack_timers;
   sim::Pool<StalledPacket>& stalled;
 };

@@ -38,6 +38,7 @@ enum EventKind : std::uint16_t {
   kEventProbe,               ///< node, probe: next step of a bare DMA read
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
   kEventAckTimers,           ///< those who wait for answers are looked at: requester/ack_timers.hpp
+  kEventNoAnswer,            ///< qp: what it has sent, or the answer to it, was dropped by its peer: no_answer.hpp
 };
 
 /// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event

@@ -19,4 +19,11 @@ std::uint32_t Payloads::acquire(std::uint32_t size) {
   return index;
 }
 
+const RepeatedSample* Payloads::repeated(std::uint32_t buffer, Address word) const {
+  const auto samples = repeated_.find(buffer);
+  if (samples == repeated_.end()) return nullptr;
+  const auto sample = samples->second.find(word);
+  return sample == samples->second.end() ? nullptr : &sample->second;
+}
+
 }  // namespace loco::nic
