@@ -61,7 +61,7 @@ struct State {
   std::vector<CompletionQueue> cqs{};
   std::vector<ReceiveQueue> receive_queues{};
   AnswerTracks tracks{};
-  AckTimers ack_timers{};
+  std::vector<AckTimers> ack_timers{};
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
   /// Gives an ordering domain its paths to the memories that have one of their own: that on the NIC (by option), GPUs'.

@@ -41,7 +41,8 @@ struct State;
 class Thread;
 
 /// The state of all units. Indices: hosts (memories, processes), NICs (hosts, links, ports, receive_buffers, caches,
-/// atomics), threads, ordering domains, queue pairs, completion queues, receive queues.
+/// atomics; ack_timers: one for all, unless Kernel::ranked()), threads, ordering domains, queue pairs, completion
+/// queues, receive queues.
 struct Units {
   Kernel& kernel;
   fabric::Network& network;
@@ -65,7 +66,7 @@ struct Units {
   std::vector<CompletionQueue>& cqs;
   std::vector<ReceiveQueue>& receive_queues;
   AnswerTracks& tracks;
-  AckTimers& ack_timers;
+  std::vector<AckTimers>& ack_timers;
   sim::Pool<StalledPacket>& stalled;
 };
 

@@ -30,8 +30,9 @@ struct RepeatedSample {
 
 class Payloads {
  public:
-  /// A buffer with one reference. Its bytes are not set.
-  [[nodiscard]] std::uint32_t acquire(std::uint32_t size);
+  /// A buffer with one reference. Its bytes are not set. Of a message that came from another part of the machine only
+  /// the bytes from `base` on are here; that is where data() and edit() point.
+  [[nodiscard]] std::uint32_t acquire(std::uint32_t size, std::uint32_t base = 0);
   void hold(std::uint32_t buffer) {
     if (buffer != fabric::kNoBuffer) ++buffers_[buffer].references;
   }
@@ -42,6 +43,11 @@ class Payloads {
     buffers_.release(buffer);
   }
   [[nodiscard]] const std::byte* data(std::uint32_t buffer) const { return buffers_[buffer].data(); }
+  /// The byte at this place of the message.
+  [[nodiscard]] const std::byte* data_at(std::uint32_t buffer, std::uint32_t place) const {
+    const Buffer& b = buffers_[buffer];
+    return b.data() + (place - b.base);
+  }
   /// To write to it.
   [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
   /// Was neither it nor an earlier buffer in its storage ever written? Then it is zero.
@@ -71,6 +77,7 @@ class Payloads {
   void note_repeated(std::uint32_t buffer, const RepeatedSample& sample) { repeated_[buffer][sample.word] = sample; }
   /// Of a word in a READ's data; null where this execution was the first to read it.
   [[nodiscard]] const RepeatedSample* repeated(std::uint32_t buffer, Address word) const;
+  [[nodiscard]] std::vector<RepeatedSample> all_repeated(std::uint32_t buffer) const;
   [[nodiscard]] std::size_t in_use() const { return buffers_.in_use(); }
 
   bool operator==(const Payloads&) const = default;
@@ -79,6 +86,7 @@ class Payloads {
   struct Buffer {
     std::uint32_t references = 0;
     std::uint32_t size = 0;
+    std::uint32_t base = 0;
     bool small_written = false;
     bool large_written = false;
     bool in_any_order = false;

@@ -21,9 +21,11 @@ struct NoAnswer {
 inline void send_no_answer(Engine& engine, NicId from, NicId to, const NoAnswer& message) {
   constexpr std::uint32_t kBytes = 64;  // of a least packet
   const sim::SimTime at = message.since + engine.network.way(from, to, kBytes).time;
-  engine.kernel.schedule_part(kEventNoAnswer, message.requester,
-                              message.responder | std::uint64_t{message.refused} << 32U,
-                              static_cast<std::uint64_t>(message.since.ps), at);
+  engine.kernel.schedule_for(to, {.at = at,
+                                  .what = kEventNoAnswer,
+                                  .where = message.requester,
+                                  .a = message.responder | std::uint64_t{message.refused} << 32U,
+                                  .b = static_cast<std::uint64_t>(message.since.ps)});
 }
 
 /// The message of a kEventNoAnswer.

@@ -177,8 +177,9 @@ void Requester::watch_time(Engine& engine, QpId id) {
   deadline_ = engine.now() + time_out(engine, engine.connections[id]);
   if (watched_) return;
   watched_ = true;
-  engine.ack_timers.watch(engine, id,
-                          shortest_time_out(engine.profile(engine.connections[id].node()), settings.timeout));
+  const NicId nic = engine.connections[id].node();
+  const NicId index = engine.kernel.ranked() ? nic : 0;
+  engine.ack_timers[index].watch(engine, index, id, shortest_time_out(engine.profile(nic), settings.timeout));
 }
 
 bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
