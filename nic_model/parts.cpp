@@ -129,103 +129,129 @@ void System::absorb(System&& part) {
 
 namespace {
 
-/// What the threads that simulate the parts share. Each writes what is its own, before a barrier behind which others
-/// read it.
-struct Meeting {
-  Meeting(std::size_t parts, sim::Duration ahead)
-      : lookahead(ahead),
-        next(parts),
-        boxes(parts * parts),
-        errors(parts),
-        barrier(static_cast<std::ptrdiff_t>(parts)) {}
+/// What the parts share while they run. In a window each part goes on to the least time at which another one may still
+/// have an effect on it. Each writes what is its own; others read it in the next phase.
+class Windows {
+ public:
+  Windows(std::span<const PartRun> parts, sim::Duration lookahead)
+      : parts_(parts), lookahead_(lookahead), next_(parts.size()), boxes_(parts.size() * parts.size()) {
+    for (PartState& part : next_) part.out.reserve(64);
+  }
 
-  struct alignas(64) Next {
+  /// The first phase of a window: takes in what has come for a part. `stop`: this is the last window of all parts.
+  void take_in(std::size_t mine, bool stop) {
+    PartState& part = next_[mine];
+    attempt(part, [&] {
+      for (std::size_t p = 0; p < parts_.size(); ++p) {
+        std::vector<Parcel>& box = boxes_[p * parts_.size() + mine];
+        for (const Parcel& parcel : box) parts_[mine].system->deliver(parcel);
+        box.clear();
+      }
+      part.at = parts_[mine].system->idle() ? sim::SimTime::max() : parts_[mine].system->next_time();
+    });
+    part.ends_all = part.error != nullptr || stop;
+  }
+
+  /// Is this window one more? The same for all parts between the phases.
+  [[nodiscard]] bool goes_on() const {
+    const bool ends = std::ranges::any_of(next_, [](const PartState& p) { return p.ends_all; });
+    return !ends && std::ranges::any_of(next_, [](const PartState& p) { return p.at != sim::SimTime::max(); });
+  }
+
+  /// The second phase: runs the part's events, and hands over what goes to others.
+  void run(std::size_t mine) {
+    const sim::SimTime end = until(mine);
+    PartState& part = next_[mine];
+    attempt(part, [&] {
+      while (parts_[mine].system->step_before(*parts_[mine].context, end)) {
+      }
+      part.out.clear();
+      parts_[mine].system->take_parcels(part.out);
+      for (Parcel& parcel : part.out) boxes_[mine * parts_.size() + parcel.to].push_back(std::move(parcel));
+    });
+  }
+
+  void rethrow() const {
+    for (const PartState& part : next_)
+      if (part.error) std::rethrow_exception(part.error);
+  }
+
+ private:
+  struct alignas(64) PartState {
     sim::SimTime at{};      // of its earliest event; max() when it has none
     bool ends_all = false;  // it has failed, or is to stop
+    std::exception_ptr error{};
+    std::vector<Parcel> out{};
   };
-  sim::Duration lookahead;
-  std::vector<Next> next;
-  std::vector<std::vector<Parcel>> boxes;  // from part p for part q: p * parts + q
-  std::vector<std::exception_ptr> errors;
-  std::barrier<> barrier;
-};
 
-/// The time from which on others may still have an effect on part `mine`; what it does itself comes back to it through
-/// one of them. False when nothing is pending, or the run ends.
-bool goes_on(const Meeting& m, std::size_t mine, sim::SimTime& until) {
-  constexpr sim::SimTime kNever = sim::SimTime::max();
-  const auto after = [&](sim::SimTime at, std::int64_t times) { return at == kNever ? at : at + m.lookahead * times; };
-  bool any = false;
-  until = after(m.next[mine].at, 2);
-  for (std::size_t p = 0; p < m.next.size(); ++p) {
-    if (m.next[p].ends_all) return false;
-    any = any || m.next[p].at != kNever;
-    if (p != mine) until = std::min(until, after(m.next[p].at, 1));
-  }
-  return any;
-}
-
-/// One window of a part.
-void run_window(Meeting& m, std::size_t mine, const PartRun& run, sim::SimTime until, std::vector<Parcel>& out) {
-  while (run.system->step_before(*run.context, until)) {
-  }
-  out.clear();
-  run.system->take_parcels(out);
-  for (Parcel& parcel : out) m.boxes[mine * m.next.size() + parcel.to].push_back(std::move(parcel));
-}
-
-void take_in(Meeting& m, std::size_t mine, System& system) {
-  for (std::size_t p = 0; p < m.next.size(); ++p) {
-    std::vector<Parcel>& box = m.boxes[p * m.next.size() + mine];
-    for (const Parcel& parcel : box) system.deliver(parcel);
-    box.clear();
-  }
-  m.next[mine].at = system.idle() ? sim::SimTime::max() : system.next_time();
-}
-
-void run_part(Meeting& m, std::size_t mine, const PartRun& run, const std::function<bool()>& stop) {
-  std::vector<Parcel> out;
-  const auto attempt = [&](const auto& work) {
-    if (m.errors[mine]) return;
+  template <class Work>
+  static void attempt(PartState& part, const Work& work) {
+    if (part.error) return;
     try {
       work();
     } catch (...) {
-      m.errors[mine] = std::current_exception();
+      part.error = std::current_exception();
+    }
+  }
+
+  /// What the part does itself comes back to it through another one.
+  [[nodiscard]] sim::SimTime until(std::size_t mine) const {
+    const auto after = [this](sim::SimTime at, std::int64_t times) {
+      return at == sim::SimTime::max() ? at : at + lookahead_ * times;
+    };
+    sim::SimTime end = after(next_[mine].at, 2);
+    for (std::size_t p = 0; p < next_.size(); ++p)
+      if (p != mine) end = std::min(end, after(next_[p].at, 1));
+    return end;
+  }
+
+  std::span<const PartRun> parts_;
+  sim::Duration lookahead_;
+  std::vector<PartState> next_;
+  std::vector<std::vector<Parcel>> boxes_;  // from part p for part q: p * parts + q
+};
+
+void take_turns(Windows& windows, std::size_t parts, const std::function<bool()>& stop) {
+  while (true) {
+    for (std::size_t p = 0; p < parts; ++p) windows.take_in(p, p == 0 && stop && stop());
+    if (!windows.goes_on()) return;
+    for (std::size_t p = 0; p < parts; ++p) windows.run(p);
+  }
+}
+
+void run_at_once(Windows& windows, std::size_t parts, const std::function<bool()>& stop) {
+  std::barrier<> all(static_cast<std::ptrdiff_t>(parts));
+  const auto run_part = [&](std::size_t mine) {
+    while (true) {
+      windows.take_in(mine, mine == 0 && stop && stop());
+      all.arrive_and_wait();
+      if (!windows.goes_on()) return;
+      windows.run(mine);
+      all.arrive_and_wait();
     }
   };
-  while (true) {
-    attempt([&] { take_in(m, mine, *run.system); });
-    m.next[mine].ends_all = m.errors[mine] != nullptr || (mine == 0 && stop && stop());
-    m.barrier.arrive_and_wait();
-    sim::SimTime until{};
-    if (!goes_on(m, mine, until)) return;
-    attempt([&] { run_window(m, mine, run, until, out); });
-    m.barrier.arrive_and_wait();
-  }
+  std::vector<std::jthread> threads;
+  for (std::size_t p = 1; p < parts; ++p) threads.emplace_back(run_part, p);
+  run_part(0);
 }
 
 }  // namespace
 
-void run_parts(std::span<const PartRun> parts, const std::function<bool()>& stop) {
-  if (parts.empty()) return;
-  const SystemConfig& config = parts.front().system->config();
-  const std::vector<std::uint8_t>& part_of = config.network.share.part_of;
-  const sim::Duration ahead =
-      parts.size() == 1 ? sim::Duration{} : fabric::lookahead(fabric_config(config), part_of, least_packet(config));
+void run_parts(std::span<const PartRun> parts, PartThreads threads, const std::function<bool()>& stop) {
   if (parts.size() == 1) {
-    while (parts.front().system->step(*parts.front().context) && !(stop && stop())) {
+    const PartRun& all = parts.front();
+    while (all.system->step(*all.context) && !(stop && stop())) {
     }
     return;
   }
-  Meeting meeting(parts.size(), ahead);
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t p = 1; p < parts.size(); ++p)
-      threads.emplace_back([&, p] { run_part(meeting, p, parts[p], stop); });
-    run_part(meeting, 0, parts.front(), stop);
+  const SystemConfig& config = parts.front().system->config();
+  Windows windows(parts, fabric::lookahead(fabric_config(config), config.network.share.part_of, least_packet(config)));
+  if (threads == PartThreads::one) {
+    take_turns(windows, parts.size(), stop);
+  } else {
+    run_at_once(windows, parts.size(), stop);
   }
-  for (const std::exception_ptr& error : meeting.errors)
-    if (error) std::rethrow_exception(error);
+  windows.rethrow();
 }
 
 }  // namespace loco::nic

@@ -45,10 +45,13 @@ struct PartRun {
   Context* context = nullptr;
 };
 
-/// Runs all parts of a machine, in their order, until nothing is pending: each on a thread of the simulating machine,
-/// the first one on this. Conservative: each part goes on to the least time at which another one may still have an
-/// effect on it (Chandy and Misra, 1979; in windows as in YAWNS, Nicol, 1993). `stop`, looked at between windows: ends
-/// the run early. Throws what a part throws, the first part's first.
-void run_parts(std::span<const PartRun> parts, const std::function<bool()>& stop = {});
+/// On how many threads of the simulating machine: `each` its own, the first part this one; or all take turns on this.
+enum class PartThreads : std::uint8_t { each, one };
+
+/// Runs all parts of a machine, in their order, until nothing is pending. Conservative: each part goes on to the least
+/// time at which another one may still have an effect on it (Chandy and Misra, 1979; in windows as in YAWNS, Nicol,
+/// 1993). `stop`, looked at between windows: ends the run early. Throws what a part throws, the first part's first.
+void run_parts(std::span<const PartRun> parts, PartThreads threads = PartThreads::each,
+               const std::function<bool()>& stop = {});
 
 }  // namespace loco::nic
