@@ -49,7 +49,7 @@ void PacketNetwork::mark_above(topology::LinkId out, const Entry& entry, std::ui
   if (waiting <= low) return;
   Packet& packet = packets_[entry.packet];
   if (!ecn_capable(packet.opcode)) return;
-  if (waiting < high && !stream_.chance((waiting - low) * most, (high - low) * 1000)) return;
+  if (waiting < high && !stream_of(info(out).from).chance((waiting - low) * most, (high - low) * 1000)) return;
   packet.marked = true;
   ++lane_of(out).counters.marks;
 }
@@ -121,10 +121,15 @@ void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topolo
   lane.free = std::max(lane.free, now) + time;
   lane.counters.busy += time;
   if (config_.tap != nullptr) config_.tap->on_pause(carrier, lane.free - time, classes, stop);
-  lane.pauses.push_back({lane.free + wiring_->graph.link(carrier).spec.delay, stop, classes});
+  const Pause pause{lane.free + wiring_->graph.link(carrier).spec.delay, stop, classes};
   if (stop) ++lane_of(link).counters.pauses;
+  if (lane.leaves) {
+    crossings_.push_back({.at = pause.at, .link = carrier, .is_pause = true, .pause = pause});
+    return;
+  }
+  lane.pauses.push_back(pause);
   if (lane.pauses.size() > 1) return;
-  lane.control = events.push({.at = lane.pauses.front().at, .what = kEventPause, .where = config_.nodes + carrier});
+  lane.control = push_pause(events, pause.at, carrier);
 }
 
 void PacketNetwork::pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier) {
@@ -133,7 +138,7 @@ void PacketNetwork::pause_arrives(sim::EventQueue& events, sim::SimTime now, top
   lane.pauses.pop_front();
   if (!lane.pauses.empty()) {
     const sim::SimTime at = std::max(now, lane.pauses.front().at);
-    lane.control = events.push({.at = at, .what = kEventPause, .where = config_.nodes + carrier});
+    lane.control = push_pause(events, at, carrier);
   }
   const topology::LinkId link = topology::opposite(carrier);
   if (classed_) return pause_classes(events, now, link, pause);

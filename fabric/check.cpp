@@ -89,8 +89,8 @@ void PacketNetwork::check(sim::SimTime now) const {
   }
   LOCO_INVARIANT(inside == packets_.in_use(), now, "fabric", "a packet inside is in one queue");
   const std::uint64_t lost = std::accumulate(packets_lost_.begin(), packets_lost_.end(), std::uint64_t{0});
-  LOCO_INVARIANT(packets_sent_ == packets_delivered_ + lost + inside, now, "fabric",
-                 "what was sent is delivered, lost or under way");
+  LOCO_INVARIANT(packets_sent_ + packets_came_ == packets_delivered_ + lost + packets_left_ + inside, now, "fabric",
+                 "what was sent or came from another part is delivered, lost, under way or in another part");
   if (!wiring_) return;
   for (topology::VertexId at = wiring_->graph.hosts(); at < wiring_->graph.vertices(); ++at) check_buffer(at, now);
 }

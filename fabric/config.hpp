@@ -1,7 +1,7 @@
 // What a network is: shape, links, switches, and which model of it is run. A plain value.
 //
 // Times in picoseconds. Random choices (spray, ties of adaptive routing, loss, marks) are drawn from one stream, named
-// `fabric`, of the seed.
+// `fabric`, of the seed; where the network is a part, from one for each vertex.
 #pragma once
 
 #include <array>
@@ -80,6 +80,16 @@ struct EndPoint {
   bool operator==(const EndPoint&) const = default;
 };
 
+/// Which of its graph's vertices a network simulates (share.hpp).
+struct Share {
+  std::vector<std::uint8_t> part_of{};  ///< by vertex; empty: one network simulates them all
+  std::uint8_t part = 0;                ///< its own
+  bool ranked = false;                  ///< events are ordered as in parts, though it may be all of them
+
+  [[nodiscard]] bool has(std::uint32_t vertex) const { return part_of.empty() || part_of[vertex] == part; }
+  bool operator==(const Share&) const = default;
+};
+
 struct Config {
   Topology topology = Topology::star;
   std::uint32_t nodes = 2;
@@ -110,6 +120,7 @@ struct Config {
   std::vector<TrafficClass> classes{};
   bool telemetry = false;  ///< some connections go by it, whatever `options` say
   LinkTap* tap = nullptr;  ///< sees what links carry (tap.hpp); outlives the network
+  Share share{};
 
   bool operator==(const Config&) const = default;
   [[nodiscard]] sim::Duration loopback_of(NodeId host) const {

@@ -62,6 +62,7 @@ struct alignas(64) Lane {
   bool down = false;
   bool pausing = false;       // the far end has sent a pause
   bool awaited = false;       // the host wants to know when it is resumed
+  bool leaves = false;        // to another part: it holds what has not started, the rest is there (share.hpp)
   std::uint32_t joined = 0;   // packets that have not started, and were ready when something looked last
   sim::SimTime free{};        // when the port has sent what has started
   std::uint64_t waiting = 0;  // bytes of what has joined: the port's queue

@@ -14,11 +14,13 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "fabric/config.hpp"
 #include "fabric/congestion/feedback.hpp"
 #include "fabric/lane.hpp"
 #include "fabric/packet.hpp"
+#include "fabric/share.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/polymorphic.hpp"
 #include "sim/time.hpp"
@@ -128,6 +130,17 @@ class Network {
   virtual void withdraw(QpId /*qp*/, bool /*response*/) {}
   /// How a message that has just been delivered came.
   [[nodiscard]] virtual Train train(const Packet& /*packet*/) const { return {}; }
+
+  // --- parts of a graph (share.hpp) ----------------------------------------------------------------------------------
+  /// Hands over what has begun to cross to other parts.
+  virtual void take_crossings(std::vector<Crossing>& /*out*/) {}
+  /// Something comes from another part. Precondition: nothing that is as late as its arrival has been handled.
+  virtual void cross(sim::EventQueue& /*events*/, const Crossing& /*crossing*/) {}
+  /// True once after an event that was no step of a packet's way: it saw only that a packet leaves for another part, or
+  /// does not arrive yet. Where Share::ranked.
+  virtual bool take_no_step() { return false; }
+  /// When all is over: the figures of links and packets are those of both.
+  virtual void absorb(const Network& /*part*/) {}
 
   // --- looking -------------------------------------------------------------------------------------------------------
   /// Checks what holds between two events; throws sim::BrokenInvariant. Takes time with all that is inside.

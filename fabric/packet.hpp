@@ -82,10 +82,13 @@ struct Packet {
   std::uint32_t wire = 0;            ///< bytes on the wire, framing and headers included
   std::uint64_t address = 0;         ///< RETH / AtomicETH: remote address of the message's first byte
   std::uint64_t a = 0;               ///< compare value, or the value added; an atomic's old value; immediate data
-  std::uint64_t b = 0;               ///< swap value; which execution of a READ answers; of a WRITE, SEND or ACK, the
-                                     ///< name of its telemetry in the network (Network::keep_telemetry), 0: none
+  std::uint64_t b = 0;               ///< swap value; of a WRITE, SEND or ACK, the name of its telemetry in the network
+                                     ///< (Network::keep_telemetry), 0: none
   std::uint32_t call = 0;            ///< not on the wire: the call that a request belongs to, for the trace
   std::uint32_t serial = 0;          ///< not on the wire: which packet of the run this is, for the trace
+  std::uint32_t thread = 0;          ///< not on the wire: whose work request it is, of a request, for the trace
+  std::uint32_t oldest = 0;          ///< not on the wire: `wqe` of the oldest request that its sender knows of,
+                                     ///< of a READ, for the trace
 
   bool operator==(const Packet&) const = default;
 };

@@ -37,6 +37,7 @@ PacketNetwork::PacketNetwork(const Config& config)
     class_ports_.resize(wiring_->links.size());
   }
   buffers_.resize(wiring_->graph.vertices(), {.used = 0, .pausing = config.eager ? 1U : 0U});
+  if (config.share.ranked) divide();
 }
 
 void PacketNetwork::add_queue_pair(QpId qp) {
@@ -170,7 +171,12 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
   const topology::LinkId link = index - config_.nodes;
   const bool is_link = this->is_link(index);
   if (is_link) advance(events, link, now);
+  if (lane.leaves) [[unlikely]] {
+    leave(events, now, index);
+    return std::nullopt;
+  }
   if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
+    no_step_ = ranked_;
     arm(events, now, index);
     return std::nullopt;
   }
@@ -189,7 +195,7 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
     const LinkInfo& in = info(link);
     sim::SimTime came = now;
     if (in.varies) came = now - taken_after(link, lane.counters.packets - lane.started - 1, entry.bytes);
-    if (in.loss != 0 && stream_.chance(in.loss, 1'000'000)) {
+    if (in.loss != 0 && stream_of(in.to).chance(in.loss, 1'000'000)) {
       lose(entry, LossReason::link_error, link);
       return std::nullopt;
     }
@@ -310,8 +316,11 @@ void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t
   if (lane.started == 0) {
     if (lane.paused) return;
     const LinkInfo& link = info(index - config_.nodes);
-    at = std::max(at, lane.free) + link.crossing(head.bytes, sim::Duration{link.time(head.bytes)});
-    if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, head.bytes);
+    at = std::max(at, lane.free);
+    if (!lane.leaves) [[likely]] {
+      at += link.crossing(head.bytes, sim::Duration{link.time(head.bytes)});
+      if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, head.bytes);
+    }
   }
   if (packets_.in_use() > kManyPackets) {
     // By then what is needed may have left the simulating machine's cache: queues can be long, packets lie anywhere.
@@ -319,7 +328,8 @@ void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t
     if (delivers(index)) sim::prefetch(&packets_[head.packet], sizeof(Packet));
   }
   lane.armed = true;
-  lane.arrival = events.push({.at = std::max(now, at), .what = kEventLane, .where = index});
+  const sim::Event arrival{.at = std::max(now, at), .what = kEventLane, .where = index};
+  lane.arrival = ranked_ ? push_arrival(events, arrival) : events.push(arrival);
 }
 
 /// Sees to it that the next departure of a link's port is pending.

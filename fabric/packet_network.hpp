@@ -10,7 +10,7 @@
 //
 // Delays: serialisation at the link rate, one packet at a time; propagation; the latency of each switch. Times in
 // picoseconds. The graph and its routes are shared by all copies. Random choices (spray, ties of adaptive routing,
-// loss, marks) are drawn from one stream, named `fabric`.
+// loss, marks) are drawn from one stream, named `fabric`; in parts (share.hpp) each vertex has its own.
 #pragma once
 
 #include <array>
@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "fabric/classes.hpp"
@@ -51,6 +52,12 @@ class PacketNetwork final : public Network {
   [[nodiscard]] Way way(NodeId from, NodeId to, std::uint32_t bytes) const override;
   [[nodiscard]] std::uint32_t keep_telemetry(const Telemetry& telemetry) override;
   Telemetry take_telemetry(std::uint32_t name) override;
+
+  // share.cpp
+  void take_crossings(std::vector<Crossing>& out) override;
+  void cross(sim::EventQueue& events, const Crossing& crossing) override;
+  void absorb(const Network& part) override;
+  bool take_no_step() override { return std::exchange(no_step_, false); }
 
   void check(sim::SimTime now) const override;  // check.cpp
   [[nodiscard]] std::uint64_t packets_sent() const { return packets_sent_; }
@@ -152,6 +159,14 @@ class PacketNetwork final : public Network {
   void advance_queue(sim::EventQueue& events, topology::LinkId link, sim::SimTime now);
   void arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
   void arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
+  // share.cpp
+  void divide();
+  void leave(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
+  static sim::EventHandle push_arrival(sim::EventQueue& events, sim::Event arrival);
+  sim::EventHandle push_pause(sim::EventQueue& events, sim::SimTime at, topology::LinkId carrier);
+  /// Of what a device chooses.
+  [[nodiscard]] sim::Stream& stream_of(topology::VertexId at) { return ranked_ ? streams_[at] : stream_; }
+
   Packet take(std::uint32_t packet);
   void lose(const Entry& entry, LossReason reason, topology::LinkId link);
   // routing.cpp
@@ -241,10 +256,14 @@ class PacketNetwork final : public Network {
   bool overflows_ = false;           // Config::buffers_overflow()
   bool headers_have_class_ = false;  // of trimmed packets
   bool rerouted_ = false;            // some destinations may be out of reach
+  bool ranked_ = false;              // Share::ranked
+  bool no_step_ = false;             // where ranked: see take_no_step()
   std::vector<Lane> lanes_{};        // each host's loopback, then links; ideal: then two a queue pair
   std::vector<Buffer> buffers_{};    // per vertex
   sim::Pool<Packet> packets_{};
   sim::Stream stream_;
+  std::vector<sim::Stream> streams_{};  // by vertex, where ranked
+  std::vector<Crossing> crossings_{};   // that nobody has taken yet
   std::size_t next_change_ = 0;
   sim::Ring<Lost> lost_{};
   sim::Pool<Telemetry> telemetry_{};         // of packets on their way
@@ -255,6 +274,8 @@ class PacketNetwork final : public Network {
   std::uint64_t watchdog_actions_ = 0;
   std::vector<std::uint8_t> storms_{};  // by host: classes that it pauses whatever its state; empty until there are any
   std::vector<bool> pausing_hosts_{};   // likewise: whose NICs have no room
+  std::uint64_t packets_came_ = 0;      // from other parts
+  std::uint64_t packets_left_ = 0;      // for them
   std::uint64_t packets_sent_ = 0;
   std::uint64_t packets_delivered_ = 0;
   std::uint64_t bytes_delivered_ = 0;

@@ -29,7 +29,7 @@ topology::LinkId PacketNetwork::choose(sim::EventQueue& events, sim::SimTime now
   std::size_t up = 0;
   for (const topology::PortId port : ports) up += lane_of(graph.out(at, port)).down ? 0U : 1U;
   if (up == 0) return graph.out(at, ports.front());
-  std::size_t pick = stream_.below(up);
+  std::size_t pick = stream_of(at).below(up);
   for (const topology::PortId port : ports) {
     const topology::LinkId link = graph.out(at, port);
     if (!lane_of(link).down && pick-- == 0) return link;
@@ -44,7 +44,7 @@ topology::LinkId PacketNetwork::least_loaded(sim::EventQueue& events, sim::SimTi
                                              std::span<const topology::PortId> ports) {
   const topology::Topology& graph = wiring_->graph;
   constexpr std::uint64_t kPaused = std::uint64_t{1} << 62U;
-  std::size_t i = stream_.below(ports.size());
+  std::size_t i = stream_of(at).below(ports.size());
   topology::LinkId best = graph.out(at, ports[i]);
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (std::size_t n = 0; n < ports.size(); ++n) {

@@ -42,6 +42,7 @@ void take_packet(Engine& engine, const fabric::Packet& packet) {
 void deliver(Engine& engine, const sim::Event& event) {
   const std::optional<fabric::Packet> packet = engine.network.handle(engine.kernel.events(), engine.now(), event);
   if (engine.kernel.loses_packets()) release_lost(engine);
+  if (engine.kernel.ranked() && engine.network.take_no_step()) engine.kernel.uncount_step();
   if (!packet) return;
   if (engine.context->lose) return engine.release(packet->buffer);
   if (engine.kernel.controls()) take_feedback(engine, *packet);
@@ -117,7 +118,9 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventTimeout:
       return engine.requesters[e.where].timed_out(engine, e.where);
     case kEventAckTimers:
-      return engine.ack_timers.look(engine);
+      return engine.ack_timers[e.where].look(engine, e.where);
+    case kEventNoAnswer:
+      return engine.requesters[e.where].take_no_answer(engine, e.where, no_answer_of(e));
     case kEventRnrTimer:
       return engine.requesters[e.where].rnr_timer_expired(engine, e.where);
     case kEventUnitFree:

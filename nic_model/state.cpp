@@ -27,6 +27,7 @@ State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fa
   for (std::uint32_t domain = 0, end = static_cast<std::uint32_t>(domains.size()); domain < end; ++domain)
     add_paths(domain);
   ports.resize(kernel.nics());
+  ack_timers.resize(kernel.ranked() ? kernel.nics() : 1);
   receive_buffers = make_receive_buffers(kernel, *network);
   network->start(kernel.events());
 }

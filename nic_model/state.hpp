@@ -29,7 +29,7 @@
 #include "nic_model/port/port.hpp"
 #include "nic_model/port/receive_buffer.hpp"
 #include "nic_model/requester/ack_timers.hpp"
-#include "nic_model/requester/read_tracks.hpp"
+#include "nic_model/requester/answer_tracks.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/atomics.hpp"
 #include "nic_model/responder/responder.hpp"
@@ -60,8 +60,8 @@ struct State {
   std::vector<AtomicUnit> atomics{};
   std::vector<CompletionQueue> cqs{};
   std::vector<ReceiveQueue> receive_queues{};
-  ReadTracks tracks{};
-  AckTimers ack_timers{};
+  AnswerTracks tracks{};
+  std::vector<AckTimers> ack_timers{};
   sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
 
   /// Gives an ordering domain its paths to the memories that have one of their own: that on the NIC (by option), GPUs'.

@@ -93,21 +93,26 @@ std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(node
 // --- running --------------------------------------------------------------------------------------------------------
 
 namespace {
-/// Is nothing pending but a look at those who wait for answers, of whom there are none?
+/// Is nothing pending, or looks at those who wait for answers, of whom there are none?
 bool only_looks(const State& s) {
-  if (s.kernel.events().size() != 1 || !s.ack_timers.pending()) return false;
+  if (!s.kernel.only_looks()) return false;
   return std::ranges::none_of(s.requesters, [](const Requester& r) { return r.waits_for_answer(); });
 }
 }  // namespace
 
-bool System::idle() const { return state_->kernel.events().empty() || only_looks(*state_); }
+bool System::idle() const { return only_looks(*state_); }
 
 bool System::step(Context& context) {
-  if (state_->kernel.events().size() <= 1 && idle()) return false;
+  if (state_->kernel.only_looks() && idle()) return false;
   const sim::Event event = state_->kernel.events().pop_earliest();
   if (state_->kernel.events().take_batch_note()) fetch_ahead(*state_, context.runner);
   run(*engine_, *state_, context, event);
   return true;
+}
+
+bool System::step_before(Context& context, sim::SimTime end) {
+  const sim::EventQueue& events = state_->kernel.events();
+  return !events.empty() && events.earliest().at < end && step(context);
 }
 
 void System::step(Context& context, std::size_t i) {

@@ -32,6 +32,7 @@ namespace loco::nic {
 
 class Engine;
 class ForeignMemory;
+struct Parcel;
 struct State;
 
 class System {
@@ -117,6 +118,20 @@ class System {
   [[nodiscard]] sim::SimTime now() const;
   /// When the earliest event is due. Precondition: !idle().
   [[nodiscard]] sim::SimTime next_time() const;
+
+  // --- a part of a machine (parts.hpp)
+  // -----------------------------------------------------------------------------------
+  /// Is this host simulated here? Of others set-up alone is here, which is that of the whole machine.
+  [[nodiscard]] bool has(NodeId node) const;
+  /// As step(), if the earliest event is due before `end`.
+  bool step_before(Context& context, sim::SimTime end);
+  /// Hands over what goes to other parts.
+  void take_parcels(std::vector<Parcel>& out);
+  /// Something that comes from another part. Precondition: no event as late as its arrival has been handled.
+  void deliver(const Parcel& parcel);
+  /// When all is over: takes what another part has simulated, so that this one can be looked at as if it were the whole
+  /// machine. Nothing can run any more.
+  void absorb(System&& part);
 
   // --- the flow model (fabric/flow_network.hpp): for whoever shares links among flows -------------------------------
   std::optional<fabric::FlowStart> take_start();

@@ -22,7 +22,7 @@ const fabric::Network& System::network() const { return *state_->network; }
 
 std::span<const std::byte> System::payload(const fabric::Packet& packet) const {
   if (packet.buffer == fabric::kNoBuffer || packet.length == 0) return {};
-  return {state_->payloads.data(packet.buffer) + packet.offset, packet.length};
+  return {state_->payloads.data_at(packet.buffer, packet.offset), packet.length};
 }
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
 NodeId System::qp_node(QpId qp) const { return state_->kernel.host_of(state_->connections.at(qp).node()); }

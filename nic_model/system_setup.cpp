@@ -273,7 +273,7 @@ ThreadId System::create_thread(NodeId node, sim::SimTime start) {
   s.threads.emplace_back(node);
   const auto id = static_cast<ThreadId>(s.threads.size() - 1);
   s.processes[node].add_thread(id);
-  Engine(s.units(), nullptr).schedule(kEventThreadStep, id, 0, start);
+  if (has(node)) Engine(s.units(), nullptr).schedule(kEventThreadStep, id, 0, start);
   return id;
 }
 

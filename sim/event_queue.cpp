@@ -23,6 +23,22 @@ EventHandle EventQueue::push(SimTime at, std::uint16_t what, std::uint8_t priori
   EventSlot& s = slots_[slot];
   s.event = {.at = at, .what = what, .priority = priority, .where = where, .a = a, .b = b};
   s.order = static_cast<std::uint64_t>(priority) << 56U | static_cast<std::uint64_t>(sequence_++) << kSlotBits | slot;
+  return insert(slot);
+}
+
+EventHandle EventQueue::push_ranked(const Event& event, std::uint32_t rank) {
+  LOCO_INVARIANT(event.at >= last_popped_, last_popped_, "event queue", "an event in the past was pushed");
+  LOCO_INVARIANT(rank < kSequenceEnd && event.priority >= kRanked, last_popped_, "event queue", "a rank has 28 bits");
+  const std::uint32_t slot = take_slot();
+  slots_[slot].event = event;
+  slots_[slot].order =
+      static_cast<std::uint64_t>(event.priority) << 56U | static_cast<std::uint64_t>(rank) << kSlotBits | slot;
+  return insert(slot);
+}
+
+/// The event is in its slot, and its order.
+EventHandle EventQueue::insert(std::uint32_t slot) {
+  const EventSlot& s = slots_[slot];
   const EventHandle handle{slot, s.generation};
   ++size_;
   if (calendar_.running()) {
@@ -160,13 +176,14 @@ void EventQueue::heapify() const {
   for (std::size_t i = (heap_.size() - 1) / 4 + 2; i >= kRoot; --i) sift_down(i, heap_[i]);
 }
 
-// The sequence has no more numbers: numbers the pending events again, in their order.
+// The sequence has no more numbers: numbers the pending events again, in their order. Ranks stay what they are.
 void EventQueue::restart_sequence() {
   gather();
   std::sort(heap_.begin() + kRoot, heap_.end());  // a sorted array is a heap
   sequence_ = 0;
   constexpr Key kSequenceMask = static_cast<Key>(kSequenceEnd - 1) << kSlotBits;
   for (std::size_t i = kRoot; i < heap_.size(); ++i) {
+    if (slots_[slot_of(heap_[i])].event.priority >= kRanked) continue;
     heap_[i] = (heap_[i] & ~kSequenceMask) | static_cast<Key>(sequence_++) << kSlotBits;
     slots_[slot_of(heap_[i])].order = static_cast<std::uint64_t>(heap_[i]);
   }

@@ -2,7 +2,7 @@
 //
 // A queue is a value: copying it copies the future of the simulation. It never runs anything itself: a run
 // loop takes an event out (the earliest one, or any pending one) and gives it to the model that owns its kind.
-// Determinism: equal times are ordered by priority (lower first), then by order of insertion.
+// Determinism: equal times are ordered by priority (lower first), then by order of insertion, or by rank.
 //
 // Inside: events stay in their slots. Before the first is taken out, their keys are a 4-ary heap (Johnson, "Priority
 // queues with update and finding minimum spanning trees", 1975), four children to a cache line, and so they are for
@@ -41,6 +41,10 @@ class EventQueue {
     // Field by field, so that they stay in registers.
     return push(event.at, event.what, event.priority, event.where, event.a, event.b);
   }
+
+  /// The same for an event of kRanked priority, which comes behind all that were pushed without a rank, and among those
+  /// of its time by its rank (below 2^28), whenever it is pushed. Never two of a time and rank, one of them cancelled.
+  EventHandle push_ranked(const Event& event, std::uint32_t rank);
 
   /// Removes a pending event; false when it has already run or was cancelled. Constant time.
   bool cancel(EventHandle handle);
@@ -101,6 +105,7 @@ class EventQueue {
   }
   EventHandle push(SimTime at, std::uint16_t what, std::uint8_t priority, std::uint32_t where, std::uint64_t a,
                    std::uint64_t b);
+  EventHandle insert(std::uint32_t slot);
   void push_to_heap(Key key);
   Event pop_from_heap();
   void restart_sequence();

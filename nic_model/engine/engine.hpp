@@ -31,7 +31,7 @@ class PeerDevice;
 class Port;
 class PostedDomain;
 class Process;
-class ReadTracks;
+class AnswerTracks;
 class ReceiveBuffer;
 class ReceiveQueue;
 class Requester;
@@ -41,7 +41,8 @@ struct State;
 class Thread;
 
 /// The state of all units. Indices: hosts (memories, processes), NICs (hosts, links, ports, receive_buffers, caches,
-/// atomics), threads, ordering domains, queue pairs, completion queues, receive queues.
+/// atomics; ack_timers: one for all, unless Kernel::ranked()), threads, ordering domains, queue pairs, completion
+/// queues, receive queues.
 struct Units {
   Kernel& kernel;
   fabric::Network& network;
@@ -64,8 +65,8 @@ struct Units {
   std::vector<AtomicUnit>& atomics;
   std::vector<CompletionQueue>& cqs;
   std::vector<ReceiveQueue>& receive_queues;
-  ReadTracks& tracks;
-  AckTimers& ack_timers;
+  AnswerTracks& tracks;
+  std::vector<AckTimers>& ack_timers;
   sim::Pool<StalledPacket>& stalled;
 };
 

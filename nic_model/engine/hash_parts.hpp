@@ -11,7 +11,7 @@ namespace loco::nic {
 inline void add_payload(Hasher& h, const Payloads& payloads, std::uint32_t buffer, std::uint32_t from,
                         std::uint32_t length) {
   if (buffer == fabric::kNoBuffer) return;
-  const std::byte* bytes = payloads.data(buffer) + from;
+  const std::byte* bytes = payloads.data_at(buffer, from);
   for (std::uint32_t i = 0; i < length; i += 8) {
     std::uint64_t word = 0;
     for (std::uint32_t k = 0; k < 8 && i + k < length; ++k) {

@@ -192,6 +192,7 @@ fabric::Config fabric_config(const SystemConfig& c) {
 Kernel::Kernel(const SystemConfig& c)
     : config_(checked(c)), further_nics_(further_nics(c.hosts)), loses_packets_(can_lose(c)), bursts_(has_bursts(c)) {
   if (!c.hosts.of.empty()) set_kinds();
+  ranked_ = c.network.share.ranked;
   // Speculation compares what it has read from its beginning on; the flaw is about what was read last.
   any_word_order_ = c.profile.nic_word_order == WordOrder::any &&
                     c.profile.pcie_read_ordering != ReadOrdering::speculative &&
@@ -268,6 +269,11 @@ NicId Kernel::nic_of(NodeId host, std::uint32_t index) const {
 SubeventId Kernel::next_subevent() {
   if (subevents_ == 0xffffffffU) throw std::length_error("a run records at most 2^32 - 1 subevents");
   return ++subevents_;
+}
+
+void Kernel::absorb(const Kernel& part) {
+  for (const NamedCounter& counter : kCounters) counters_.*counter.member += part.counters_.*counter.member;
+  now_ = std::max(now_, part.now_);
 }
 
 bool Kernel::operator==(const Kernel& o) const {

@@ -38,6 +38,7 @@ enum EventKind : std::uint16_t {
   kEventProbe,               ///< node, probe: next step of a bare DMA read
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
   kEventAckTimers,           ///< those who wait for answers are looked at: requester/ack_timers.hpp
+  kEventNoAnswer,            ///< qp: what it has sent, or the answer to it, was dropped by its peer: no_answer.hpp
 };
 
 /// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
@@ -137,12 +138,35 @@ class Kernel {
   [[nodiscard]] sim::EventQueue& events() { return events_; }
   [[nodiscard]] const sim::EventQueue& events() const { return events_; }
 
+  // --- a part of a machine (docs/parallel-runs.md)
+  // ----------------------------------------------------------------------
+  /// Is this NIC simulated here?
+  [[nodiscard]] bool has(NicId nic) const { return config_.network.share.has(nic); }
+  /// Events of equal time are ordered as in parts.
+  [[nodiscard]] bool ranked() const { return ranked_; }
+  /// An event of a queue pair that others ask for: of this part at `at`, or for another part to take.
+  void schedule_for(NicId nic, sim::Event event) {
+    event.priority = kOfOthers;
+    if (!has(nic)) return for_others_.push_back(event);
+    if (!ranked_) return static_cast<void>(events_.push({event.at, event.what, 0, event.where, event.a, event.b}));
+    events_.push_ranked(event, event.where);
+  }
+  [[nodiscard]] std::vector<sim::Event>& for_others() { return for_others_; }
+  /// What was counted, and the time, are those of both.
+  void absorb(const Kernel& part);
+
   /// The next order stamp.
   std::uint64_t next_seq() { return seq_++; }
   [[nodiscard]] std::uint64_t seq() const { return seq_; }
   /// The next subevent's id. Throws std::length_error when there are no more.
   SubeventId next_subevent();
   [[nodiscard]] SubeventId subevents() const { return subevents_; }
+
+  /// A look at those who wait for answers (requester/ack_timers.hpp) is pending; it is not any more.
+  void look_begins() { ++looks_; }
+  void look_ends() { --looks_; }
+  /// Is nothing else pending?
+  [[nodiscard]] bool only_looks() const { return events_.size() == looks_; }
 
   /// Steps that have no event of their own count as if they had.
   void count_steps(std::uint64_t steps) { counters_.events += steps; }
@@ -154,6 +178,8 @@ class Kernel {
   bool operator==(const Kernel& other) const;
 
  private:
+  static constexpr std::uint8_t kOfOthers = sim::kRanked + 1;  // behind the network's
+
   void set_kinds();
 
   SystemConfig config_;
@@ -176,6 +202,9 @@ class Kernel {
   std::vector<fabric::CongestionSettings> congestion_{};  // the network's, then SystemConfig::congestion
   bool bursts_ = false;
   std::uint32_t bursting_ = 0;
+  bool ranked_ = false;
+  std::vector<sim::Event> for_others_{};
+  std::size_t looks_ = 0;
   sim::EventQueue events_;
   Counters counters_;
   sim::SimTime now_{};

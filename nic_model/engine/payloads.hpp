@@ -5,26 +5,49 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "fabric/packet.hpp"
 #include "nic_model/engine/zeroed.hpp"
+#include "nic_model/verbs.hpp"
 #include "sim/ring.hpp"
 
 namespace loco::nic {
 
+/// A word of a READ's data that an earlier execution of the READ had found before, as this one has found it: for the
+/// trace, with the witness only.
+struct RepeatedSample {
+  SubeventId id = 0;  // of the word's aNRR
+  Address word = 0;
+  std::uint64_t value = 0;
+  SubeventId source = 0;
+  std::uint64_t seq = 0;
+  sim::SimTime at{};
+
+  bool operator==(const RepeatedSample&) const = default;
+};
+
 class Payloads {
  public:
-  /// A buffer with one reference. Its bytes are not set.
-  [[nodiscard]] std::uint32_t acquire(std::uint32_t size);
+  /// A buffer with one reference. Its bytes are not set. Of a message that came from another part of the machine only
+  /// the bytes from `base` on are here; that is where data() and edit() point.
+  [[nodiscard]] std::uint32_t acquire(std::uint32_t size, std::uint32_t base = 0);
   void hold(std::uint32_t buffer) {
     if (buffer != fabric::kNoBuffer) ++buffers_[buffer].references;
   }
   void release(std::uint32_t buffer) {
     if (buffer == fabric::kNoBuffer) return;
-    if (--buffers_[buffer].references == 0) buffers_.release(buffer);
+    if (--buffers_[buffer].references != 0) return;
+    if (!repeated_.empty()) repeated_.erase(buffer);
+    buffers_.release(buffer);
   }
   [[nodiscard]] const std::byte* data(std::uint32_t buffer) const { return buffers_[buffer].data(); }
+  /// The byte at this place of the message.
+  [[nodiscard]] const std::byte* data_at(std::uint32_t buffer, std::uint32_t place) const {
+    const Buffer& b = buffers_[buffer];
+    return b.data() + (place - b.base);
+  }
   /// To write to it.
   [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
   /// Was neither it nor an earlier buffer in its storage ever written? Then it is zero.
@@ -50,6 +73,11 @@ class Payloads {
   [[nodiscard]] bool in_any_order(std::uint32_t buffer) const {
     return buffer != fabric::kNoBuffer && buffers_[buffer].in_any_order;
   }
+  /// The data of a READ that is executed again has such words; of a word the newest sample counts.
+  void note_repeated(std::uint32_t buffer, const RepeatedSample& sample) { repeated_[buffer][sample.word] = sample; }
+  /// Of a word in a READ's data; null where this execution was the first to read it.
+  [[nodiscard]] const RepeatedSample* repeated(std::uint32_t buffer, Address word) const;
+  [[nodiscard]] std::vector<RepeatedSample> all_repeated(std::uint32_t buffer) const;
   [[nodiscard]] std::size_t in_use() const { return buffers_.in_use(); }
 
   bool operator==(const Payloads&) const = default;
@@ -58,6 +86,7 @@ class Payloads {
   struct Buffer {
     std::uint32_t references = 0;
     std::uint32_t size = 0;
+    std::uint32_t base = 0;
     bool small_written = false;
     bool large_written = false;
     bool in_any_order = false;
@@ -79,6 +108,7 @@ class Payloads {
   };
 
   sim::Pool<Buffer> buffers_{};
+  std::map<std::uint32_t, std::map<Address, RepeatedSample>> repeated_{};  // by buffer, of few READs
 };
 
 }  // namespace loco::nic

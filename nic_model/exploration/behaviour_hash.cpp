@@ -13,6 +13,8 @@ std::uint64_t event_hash(const State& s, const sim::Event& e) {
   h.add_all(e.what, e.where);
   if (e.what == kEventStrayRequest) {
     add_packet(h, s.payloads, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
+  } else if (e.what == kEventNoAnswer) {
+    h.add(e.a);  // since when is a time
   } else {
     h.add_all(e.a, e.b);
   }

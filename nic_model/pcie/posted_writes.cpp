@@ -24,9 +24,8 @@ bool crossed(const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) 
 
 /// The first byte of what is written.
 const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
-  const std::byte* whole = write.buffer == fabric::kNoBuffer ? std::as_bytes(std::span(&write.value, 1)).data()
-                                                             : engine.payloads.data(write.buffer);
-  return whole + write.offset;
+  if (write.buffer != fabric::kNoBuffer) return engine.payloads.data_at(write.buffer, write.offset);
+  return std::as_bytes(std::span(&write.value, 1)).data() + write.offset;
 }
 
 /// When memory has the TLP of a write that begins behind `done` bytes, which needs credits.

@@ -4,7 +4,8 @@
 // A deadline is at least the shortest time-out after the instant at which it was set. So it is enough to look once in
 // that time (kEventAckTimers): a deadline before the next look gets an event of its own, which goes to the queue pair's
 // requester as on any network (Requester::timed_out). A machine whose only pending event is the next look, and in which
-// no queue pair waits, is idle. Private to nic_model/.
+// no queue pair waits, is idle. In parts of a machine each NIC looks for itself, at times of its own. Private to
+// nic_model/.
 #pragma once
 
 #include <vector>
@@ -16,16 +17,15 @@ namespace loco::nic {
 
 class AckTimers {
  public:
-  /// Is the next look pending?
-  [[nodiscard]] bool pending() const { return pending_; }
-  /// A queue pair waits for an answer, `shortest` at least. It stays in the list until it is seen not to wait.
-  void watch(Engine& engine, QpId qp, sim::Duration shortest);
+  /// A queue pair waits for an answer, `shortest` at least. It stays in the list until it is seen not to wait. `index`:
+  /// of these timers.
+  void watch(Engine& engine, std::uint32_t index, QpId qp, sim::Duration shortest);
   /// kEventAckTimers: deadlines before the next look get their events.
-  void look(Engine& engine);
+  void look(Engine& engine, std::uint32_t index);
   bool operator==(const AckTimers&) const = default;
 
  private:
-  void look_at(Engine& engine, sim::SimTime at);
+  void look_at(Engine& engine, std::uint32_t index, sim::SimTime at);
 
   std::vector<QpId> waiting_{};
   sim::Duration shortest_{};  // of all time-outs so far

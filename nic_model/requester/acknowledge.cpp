@@ -20,16 +20,15 @@ Psn first_missing(const Engine& engine, const Connection& qp, const SendEntry& e
   return e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp, e.wqe.length));
 }
 
-/// A READ that was executed several times: the answer of `execution` is the one that is taken, for `length` bytes from
-/// `offset` on. Where the trace has another execution's aNRR for a word, which came first, this one replaces it.
-void name_execution(Engine& engine, const Connection& qp, const SendEntry& e, std::uint64_t execution,
-                    std::uint32_t offset, std::uint32_t length) {
+/// A READ that may have been executed several times: the answer of one execution is taken, from `offset` on. Where the
+/// trace has another execution's aNRR for a word, which came first, this one replaces it.
+void name_execution(Engine& engine, const Connection& qp, const SendEntry& e, const fabric::Packet& packet,
+                    std::uint32_t offset) {
   const Address from = e.wqe.remote + offset;
-  for (Address word = word_of(from); word < from + length; word += 8) {
-    const std::size_t index = (word - word_of(e.wqe.remote)) / 8;
-    const Sample* sample = engine.tracks.kept(e.track, execution, index);
+  for (Address word = word_of(from); word < from + packet.length; word += 8) {
+    const RepeatedSample* sample = engine.payloads.repeated(packet.buffer, word);
     if (sample == nullptr) continue;
-    engine.repeat({.id = engine.tracks.sampled(e.track, index),
+    engine.repeat({.id = sample->id,
                    .stamp = Stamp::aNRR,
                    .thread = qp.thread(),
                    .op = e.wqe.op,
@@ -181,7 +180,7 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
   }
   if (packet.length > 0) {
     if (travels_by_words(engine, qp.type(), e.wqe.length)) offset = packet.offset;
-    if (e.track != kNone) name_execution(engine, qp, e, packet.b, offset, packet.length);
+    if (engine.witness()) name_execution(engine, qp, e, packet, offset);
     post_write(engine, domain_,
                {.received = true,
                 .buffer = packet.buffer,
@@ -314,7 +313,7 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   }
   const DeliveryPolicy& policy = policy_of(engine, qp);
   if (is_ghost(packet, policy.order.when_whole)) {
-    expect_no_answer(engine, id);  // on a lossless network nothing else will come
+    expect_no_answer(engine, id, engine.now());  // on a lossless network nothing else will come
     engine.release(packet.buffer);
     if (engine.kernel.controls()) schedule_transmit(engine, id);  // all the same it may have opened a window
     return;

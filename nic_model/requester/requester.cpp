@@ -160,13 +160,8 @@ void Requester::take_psns(Engine& engine, const DeliveryPolicy& policy, SendEntr
   next_psn_ = next_psn_ + e.packets;
   engine.count(&Counters::work_requests);
   if (reads_or_atomic(e.wqe.opcode)) ++outstanding_;
-  // Where time is watched, only the trace asks which of several executions was answered.
-  const bool traced_again = policy.recovery.watches_time() && engine.witness();
-  const bool may_repeat = policy.recovery.timer_always_runs() || policy.order.answers_early || traced_again;
-  const bool read = e.wqe.opcode == Opcode::rdma_read;
-  if (policy.order.when_whole || (read && may_repeat)) {
-    e.track = engine.tracks.begin(read && engine.witness() ? words_of(e.wqe.remote, e.wqe.length) : 0);
-  }
+  const bool may_repeat = policy.recovery.timer_always_runs() || policy.order.answers_early;
+  if (policy.order.when_whole || (e.wqe.opcode == Opcode::rdma_read && may_repeat)) e.track = engine.tracks.begin();
 }
 
 /// Starts one work request. False when it fails: nothing more starts.

@@ -20,7 +20,7 @@
 // everything is answered, and without a timer nothing is pending in an idle machine; runs in the order of time watch it
 // all the same (ack_timers.hpp). Other runs know exceptions only: a peer that is not ready, has stopped or is connected
 // to another one, PSNs that do not fit, a RESET. Whoever drops such a request, or an answer, says so
-// (expect_no_answer): from then on the timer runs there, too, until everything is answered. The RNR timer takes the
+// (no_answer.hpp): from then on the timer runs there, too, until everything is answered. The RNR timer takes the
 // place of the transport timer while a receiver that was not ready is given time.
 //
 // Answers are taken in PSN order (acknowledge.cpp). One that answers a later request acknowledges all earlier WRITEs
@@ -35,7 +35,8 @@
 #include "nic_model/delivery/entropies.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
-#include "nic_model/requester/read_tracks.hpp"
+#include "nic_model/requester/answer_tracks.hpp"
+#include "nic_model/requester/no_answer.hpp"
 #include "nic_model/requester/round_trips.hpp"
 #include "nic_model/requester/selective_repeat.hpp"
 #include "nic_model/requester/transmit_window.hpp"
@@ -155,8 +156,8 @@ class Requester {
   void rnr_timer_expired(Engine& engine, QpId id);
   /// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
   void start(Engine& engine, QpId id, sim::Duration delay);
-  /// Something that it has sent, or its answer, was dropped for good without the network losing it.
-  void expect_no_answer(Engine& engine, QpId id);
+  /// kEventNoAnswer: something that it has sent, or its answer, was dropped for good without the network losing it.
+  void take_no_answer(Engine& engine, QpId id, const NoAnswer& message);
 
   void hash(Hasher& h, const Payloads& payloads) const;
   /// Throws sim::BrokenInvariant.
@@ -263,11 +264,12 @@ class Requester {
   void more_under_way(const Engine& engine, const Connection& qp, std::uint32_t before);
   void cancel_timer(Engine& engine);
   void arm_timer(Engine& engine, QpId id);
-  void start_running_timer(Engine& engine, QpId id);
+  void start_running_timer(Engine& engine, QpId id, sim::SimTime since);
+  void expect_no_answer(Engine& engine, QpId id, sim::SimTime since);
   void watch_time(Engine& engine, QpId id);
   void start_timer(Engine& engine, QpId id) {
     const DeliveryPolicy& policy = policy_of(engine, id);
-    if (runs_timer(policy)) return start_running_timer(engine, id);
+    if (runs_timer(policy)) return start_running_timer(engine, id, engine.now());
     if (policy.recovery.watches_time() && !timing_) watch_time(engine, id);
   }
   void port_is_closed(Engine& engine, QpId id);

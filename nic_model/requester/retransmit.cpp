@@ -149,11 +149,12 @@ void Requester::arm_timer(Engine& engine, QpId id) {
   timer_ = engine.schedule(kEventTimeout, id, 0, deadline_);
 }
 
-/// Starts the transport timer, unless it runs or the queue pair has none (timeout 0). Precondition: runs_timer().
-void Requester::start_running_timer(Engine& engine, QpId id) {
+/// Starts the transport timer, as of `since`, unless it runs or the queue pair has none (timeout 0). Precondition:
+/// runs_timer().
+void Requester::start_running_timer(Engine& engine, QpId id, sim::SimTime since) {
   const QpSettings& settings = engine.connections[id].settings();
   if (timer_pending_ || settings.timeout.ps == 0) return;
-  deadline_ = engine.now() + time_out(engine, engine.connections[id]);
+  deadline_ = std::max(engine.now(), since + time_out(engine, engine.connections[id]));
   arm_timer(engine, id);
 }
 
@@ -175,8 +176,9 @@ void Requester::watch_time(Engine& engine, QpId id) {
   deadline_ = engine.now() + time_out(engine, engine.connections[id]);
   if (watched_) return;
   watched_ = true;
-  engine.ack_timers.watch(engine, id,
-                          shortest_time_out(engine.profile(engine.connections[id].node()), settings.timeout));
+  const NicId nic = engine.connections[id].node();
+  const NicId index = engine.kernel.ranked() ? nic : 0;
+  engine.ack_timers[index].watch(engine, index, id, shortest_time_out(engine.profile(nic), settings.timeout));
 }
 
 bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
@@ -245,17 +247,24 @@ void Requester::rnr_timer_expired(Engine& engine, QpId id) {
   schedule_transmit(engine, id);
 }
 
-void Requester::expect_no_answer(Engine& engine, QpId id) {
+/// Something that was to be answered is not, `since` then.
+void Requester::expect_no_answer(Engine& engine, QpId id, sim::SimTime since) {
   const Connection& qp = engine.connections[id];
   const DeliveryPolicy& policy = policy_of(engine, qp);
   if (policy.recovery.timer_always_runs() || !policy.acknowledges() || completed_ == started_) return;
   unanswered_ = true;
   if (rnr_wait_ || timer_pending_) return;
-  start_running_timer(engine, id);
+  start_running_timer(engine, id, since);
   if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
   // With these faults a request that comes again would be executed again: the time of all retries passes without any.
   deadline_ += qp.settings().timeout * std::int64_t{retries_};
   retries_ = 0;
+}
+
+void Requester::take_no_answer(Engine& engine, QpId id, const NoAnswer& message) {
+  if (engine.connections[id].peer() != message.responder) return;  // of a connection that is no more
+  if (message.refused != kNone && waits_for(message.refused)) return;
+  expect_no_answer(engine, id, message.since);
 }
 
 }  // namespace loco::nic

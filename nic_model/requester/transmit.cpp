@@ -53,6 +53,7 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   packet.destination = datagram ? engine.connections[packet.destination_qp].node() : qp.peer_node();
   packet.wqe = number;
   packet.call = e.wqe.op;  // the requester may have forgotten the work request when it is executed
+  packet.thread = qp.thread();
   packet.rkey = datagram ? qkey_of(qp, e.wqe) : e.wqe.rkey;
   packet.total = e.wqe.length;
   packet.address = e.wqe.remote;
@@ -250,6 +251,7 @@ fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::ui
   const Connection& qp = engine.connections[id];
   const SendEntry& e = entry(number);
   fabric::Packet packet = request_packet(engine, id, e, number);
+  packet.oldest = first_;
   const auto offset =
       static_cast<std::uint32_t>(mtu_of(engine, qp, e.wqe.length) * static_cast<std::uint32_t>(psn.distance(e.psn)));
   if (sends_payload(e.wqe.opcode)) {
@@ -314,6 +316,7 @@ void Requester::transmit(Engine& engine, QpId id) {
     schedule_payload(engine, id);  // steps over it: its read may still be pending when it has long been answered
   }
   fabric::Packet packet = request_packet(engine, id, e, transmit_next_);
+  packet.oldest = first_;
   const bool has_payload = sends_payload(e.wqe.opcode);
   if (has_payload) {
     add_payload(engine, qp, e, e.sent, packet);

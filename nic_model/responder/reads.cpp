@@ -6,7 +6,6 @@
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/parts.hpp"
 #include "nic_model/pcie/pcie.hpp"
-#include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/atomics.hpp"
 #include "nic_model/responder/responder.hpp"
 #include "sim/invariant.hpp"
@@ -16,14 +15,7 @@ namespace loco::nic {
 namespace {
 using Op = fabric::Opcode;
 
-/// How often the work request of a READ has been executed before: for the trace, as name_origin().
-std::uint32_t count_execution(Engine& engine, const fabric::Packet& packet) {
-  const Requester& source = engine.requesters[packet.source_qp];
-  if (!engine.witness() || !source.holds(packet.wqe) || source.entry(packet.wqe).track == kNone) return 0;
-  return engine.tracks.execute(source.entry(packet.wqe).track);
-}
-
-Response response_to(Engine& engine, const fabric::Packet& packet) {
+Response response_to(const Engine& engine, const fabric::Packet& packet) {
   Response r{.opcode = is_atomic(packet.opcode) ? Op::atomic_response : Op::read_response,
              .psn = packet.psn,
              .wqe = packet.wqe,
@@ -36,45 +28,12 @@ Response response_to(Engine& engine, const fabric::Packet& packet) {
   name_origin(engine, packet, r.thread, r.op);
   return r;
 }
-
-/// As sample(), where a READ may be executed more than once, by executions that may overtake each other. The first time
-/// its words are announced; later ones are kept until it is known whose answer counts. A READ that nobody waits for any
-/// more leaves no trace.
-void sample_tracked(Engine& engine, const Connection& qp, const Response& r, Address address,
-                    std::span<std::byte> out) {
-  const HostMemory& memory = engine.memories[engine.host_of(qp.node())];
-  memory.read(address, out);
-  if (engine.profile(qp.node()).nic_stale_operands != StaleOperands::none) {
-    engine.links[qp.node()].remember_word(memory.word(word_of(address + out.size() - 1)));
-  }
-  const Requester& source = engine.requesters[qp.peer()];
-  if (!source.holds(r.wqe) || source.entry(r.wqe).track == kNone) return;
-  const Wqe& wqe = source.entry(r.wqe).wqe;
-  const std::uint32_t track = source.entry(r.wqe).track;
-  for (Address word = word_of(address); word < address + out.size(); word += 8) {
-    const std::size_t index = (word - word_of(wqe.remote)) / 8;
-    if (engine.tracks.sampled(track, index) != 0) {
-      engine.tracks.keep(track, r.execution, index,
-                         {memory.word(word), memory.writer(word), engine.kernel.next_seq(), engine.now()});
-      continue;
-    }
-    const SubeventId id = engine.begin({.stamp = Stamp::aNRR,
-                                        .thread = r.thread,
-                                        .op = r.op,
-                                        .peer = qp.node(),
-                                        .home = qp.node(),
-                                        .address = word,
-                                        .value = memory.word(word),
-                                        .source = memory.writer(word)});
-    engine.tracks.name(track, index, id);
-  }
-}
 }  // namespace
 
 void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op) {
   thread = op = 0;
   if (!engine.witness()) return;  // nobody will read it
-  thread = engine.connections[packet.source_qp].thread();
+  thread = packet.thread;
   op = packet.call;
 }
 
@@ -93,17 +52,59 @@ void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet,
   if (engine.kernel.any_word_order() && r.length > 8 && r.length <= kPartsBytesMax) {
     engine.payloads.fill_in_any_order(r.buffer);
   }
-  r.execution = count_execution(engine, packet);
+  if (tracks_reads(engine, id)) note_execution(packet, again);
   const std::uint64_t number = push_response(engine, id, r);
   issue_remote_read(engine, id, number);
 }
 
+/// May a READ be executed more than once, by executions that may overtake each other, and is there a trace that has to
+/// say which of them counts?
+bool Responder::tracks_reads(const Engine& engine, QpId id) {
+  const DeliveryPolicy& policy = policy_of(engine, id);
+  return engine.witness() && (policy.recovery.repeats_requests() || policy.order.answers_early);
+}
+
+/// A READ that nobody waits for any more leaves no trace, however often it is executed.
+void Responder::note_execution(const fabric::Packet& request, bool again) {
+  ReadLog& reads = disorder_.edit().reads;
+  reads.forget_before(request);
+  if (!again) reads.begin(request);
+}
+
+/// As sample(), where tracks_reads(): the first time its words are announced; later ones go with the data, until it is
+/// known whose data counts.
+void Responder::sample_tracked(Engine& engine, const Connection& qp, const Response& r, Address address,
+                               std::span<std::byte> out) {
+  const HostMemory& memory = engine.memories[engine.host_of(qp.node())];
+  memory.read(address, out);
+  if (engine.profile(qp.node()).nic_stale_operands != StaleOperands::none) {
+    engine.links[qp.node()].remember_word(memory.word(word_of(address + out.size() - 1)));
+  }
+  if (!disorder_->reads.knows(r.wqe)) return;
+  ReadLog& reads = disorder_.edit().reads;
+  for (Address word = word_of(address); word < address + out.size(); word += 8) {
+    const std::uint64_t value = memory.word(word);
+    if (const SubeventId id = reads.sampled(r.wqe, word); id != 0) {
+      engine.payloads.note_repeated(r.buffer,
+                                    {id, word, value, memory.writer(word), engine.kernel.next_seq(), engine.now()});
+      continue;
+    }
+    reads.name(r.wqe, word,
+               engine.begin({.stamp = Stamp::aNRR,
+                             .thread = r.thread,
+                             .op = r.op,
+                             .peer = qp.node(),
+                             .home = qp.node(),
+                             .address = word,
+                             .value = value,
+                             .source = memory.writer(word)}));
+  }
+}
+
 /// Samples bytes of a READ, as accesses of the memory model.
-void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from,
-                             std::uint32_t bytes) const {
+void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from, std::uint32_t bytes) {
   const Connection& qp = engine.connections[id];
-  const DeliveryPolicy& policy = policy_of(engine, qp);
-  if ((policy.recovery.repeats_requests() || policy.order.answers_early) && engine.witness()) {
+  if (tracks_reads(engine, id)) {
     sample_tracked(engine, qp, r, r.address + from, {engine.payloads.edit(r.buffer) + from, bytes});
   } else {
     sample(engine, qp.node(), r.address + from, BufferPart{r.buffer, from, bytes},

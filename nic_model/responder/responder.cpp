@@ -2,7 +2,7 @@
 
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/port/port.hpp"
-#include "nic_model/requester/requester.hpp"
+#include "nic_model/requester/no_answer.hpp"
 
 namespace loco::nic {
 
@@ -36,13 +36,15 @@ std::uint32_t psns_of(const Engine& engine, const Connection& qp, const fabric::
 /// A request that nobody will answer has come.
 void Responder::no_answer(Engine& engine, const fabric::Packet& packet) const {
   if (policy_of(engine, packet.destination_qp).recovery.timer_always_runs() || !packet.last) return;
-  Requester& source = engine.requesters[packet.source_qp];
   // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
   const std::uint32_t refused = disorder_->refused;
   const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
                       engine.connections[packet.destination_qp].peer() == packet.source_qp;
-  if (behind && source.waits_for(refused)) return;
-  source.expect_no_answer(engine, packet.source_qp);
+  send_no_answer(engine, packet.destination, packet.source,
+                 {.requester = packet.source_qp,
+                  .responder = packet.destination_qp,
+                  .refused = behind ? refused : kNone,
+                  .since = engine.now()});
 }
 
 void Responder::acknowledge(Engine& engine, QpId id, const fabric::Packet& packet, Psn psn) {
@@ -268,8 +270,9 @@ void Responder::reset(Engine& engine, QpId id) {
   long_reads_ = long_reads_done_ = 0;
   blocked_ = false;
   reset_disorder(engine);
-  if (dropped && engine.connections[qp.peer()].peer() == id) {
-    engine.requesters[qp.peer()].expect_no_answer(engine, qp.peer());
+  const bool waits = dropped && policy_of(engine, qp).acknowledges() && qp.peer() != kNone;
+  if (waits && !policy_of(engine, qp).recovery.timer_always_runs()) {
+    send_no_answer(engine, qp.node(), qp.peer_node(), {.requester = qp.peer(), .responder = id, .since = engine.now()});
   }
   nak_sent_ = receiving_ = in_message_ = write_valid_ = false;
 }

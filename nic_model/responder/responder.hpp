@@ -18,13 +18,16 @@
 // right key, is dropped without a word. Private to nic_model/.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fabric/packet.hpp"
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
+#include "nic_model/responder/read_log.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
 #include "sim/ring.hpp"
@@ -45,7 +48,6 @@ struct Response {
   std::uint32_t read = 0;        // bytes
   std::uint32_t sent = 0;        // bytes
   std::uint16_t parts_left = 0;  // of its read, with nic.word_order any: so many events are pending
-  std::uint32_t execution = 0;   // of a READ: how often it had been executed before
   Address address = 0;
   std::uint64_t value = 0;        // an atomic's old value; of an RNR NAK, how long to wait, in ps
   std::uint64_t compare_add = 0;  // operands of an atomic
@@ -126,6 +128,7 @@ struct Disorder {
   fabric::Psn gap{};                        // what has been missing `since`, where that has to be tolerated for a time
   sim::SimTime since{};
   std::uint32_t refused = kNone;  // the work request whose NAK led to ERROR
+  ReadLog reads{};                // for the trace; survives a RESET, as the numbers of work requests do
 
   bool operator==(const Disorder&) const = default;
 };
@@ -269,7 +272,11 @@ class Responder {
 
   // reads.cpp
   void take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again = false);
-  void sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from, std::uint32_t bytes) const;
+  [[nodiscard]] static bool tracks_reads(const Engine& engine, QpId id);
+  void note_execution(const fabric::Packet& request, bool again);
+  void sample_tracked(Engine& engine, const Connection& qp, const Response& r, Address address,
+                      std::span<std::byte> out);
+  void sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from, std::uint32_t bytes);
   std::uint32_t sample_next(Engine& engine, QpId id, std::uint64_t number);
   void take_atomic(Engine& engine, QpId id, const fabric::Packet& packet);
   void keep_result(const Engine& engine, const Connection& qp, const Response& r);
@@ -331,7 +338,7 @@ void receives_posted(Engine& engine, std::uint32_t queue, ThreadId poster, std::
 [[nodiscard]] inline bool needs_receive(const fabric::Packet& packet) {
   return packet.opcode == fabric::Opcode::send ? packet.first : packet.immediate;
 }
-/// Whose subevents a request's are: a shortcut past the wire for the trace, without influence on the run.
+/// Whose subevents a request's are, with the witness: for the trace, without influence on the run.
 void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& thread, OpId& op);
 
 }  // namespace loco::nic

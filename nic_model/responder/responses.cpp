@@ -45,7 +45,6 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.psn = r.psn + index;
   const DeliveryPaths& paths = policy_of(engine, qp).paths;  // data has no answers to learn from
   if (paths.sprays()) packet.entropy = static_cast<std::uint16_t>(packet.psn.value() % paths.entropies);
-  packet.b = r.execution;
   return packet;
 }
 }  // namespace

@@ -173,6 +173,6 @@ TEST_CASE("what a READ that may be executed again has found so far is part of th
   const nic::State without(config);
   nic::State with(config);
   CHECK(with == without);
-  with.tracks.place_once(with.tracks.begin(0), 2, 1);
+  with.tracks.place_once(with.tracks.begin(), 2, 1);
   CHECK_FALSE(with == without);
 }

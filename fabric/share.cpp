@@ -1,0 +1,185 @@
+// Fabric: a network that simulates a part of a graph, and how graphs are parted.
+#include "fabric/share.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "fabric/packet_network.hpp"
+#include "fabric/wiring.hpp"
+
+namespace loco::fabric {
+
+std::string_view not_parted_because(const Config& c) {
+  if (c.model != Model::packet) return "the flow model shares links among flows of all hosts";
+  if (c.topology == Topology::ideal) return "hardware without a network has no cables whose delay parts could use";
+  if (!c.changes.empty()) return "links fail, which all switches learn at once";
+  if (c.classed()) return "ports have traffic classes";
+  if (c.options.trim) return "packets are cut to their headers, which go in front";
+  if (!c.storms.empty()) return "NICs pause what they are sent, whatever their state";
+  if (c.writes_telemetry()) return "switches write telemetry into packets";
+  if (c.tap != nullptr) return "links are captured, packet by packet";
+  return {};
+}
+
+namespace {
+
+/// Hosts of one first switch go together, in their order, and fill one part after the other.
+std::vector<std::uint8_t> parts_of_hosts(const topology::Topology& graph, std::uint32_t parts) {
+  constexpr std::uint8_t kNobody = 0xff;
+  std::vector<std::uint8_t> part_of(graph.vertices(), kNobody);
+  std::uint32_t placed = 0;
+  for (topology::VertexId host = 0; host < graph.hosts(); ++host) {
+    const topology::VertexId first = graph.link(graph.ports(host).front()).to;
+    const auto part = static_cast<std::uint8_t>(std::uint64_t{placed++} * parts / graph.hosts());
+    const bool alone = graph.is_host(first);
+    if (!alone && part_of[first] == kNobody) part_of[first] = part;
+    part_of[host] = alone ? part : part_of[first];
+  }
+  return part_of;
+}
+
+/// Without numbers that no vertex has.
+std::vector<std::uint8_t> numbered(std::vector<std::uint8_t> part_of) {
+  std::array<bool, 256> used{};
+  for (const std::uint8_t part : part_of) used.at(part) = true;
+  for (std::uint8_t& part : part_of)
+    part = static_cast<std::uint8_t>(std::count(used.begin(), used.begin() + part, true));
+  return part_of;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> make_parts(const Config& config, std::uint32_t parts) {
+  constexpr std::uint8_t kNobody = 0xff;
+  const Wiring wiring = make_wiring(config);
+  const topology::Topology& graph = wiring.graph;
+  parts = std::clamp<std::uint32_t>(parts, 1, std::min<std::uint32_t>(kNobody, graph.hosts()));
+  std::vector<std::uint8_t> part_of = parts_of_hosts(graph, parts);
+  std::vector<std::uint32_t> switches(parts);
+  // Those next to what has a part, then those next to these: of parts with as many neighbours, the one with the fewest.
+  for (bool more = true; more;) {
+    more = false;
+    std::vector<std::uint8_t> next = part_of;
+    for (topology::VertexId v = graph.hosts(); v < graph.vertices(); ++v) {
+      if (part_of[v] != kNobody) continue;
+      std::vector<std::uint32_t> neighbours(parts);
+      for (const topology::LinkId link : graph.ports(v))
+        if (const std::uint8_t part = part_of[graph.link(link).to]; part != kNobody) ++neighbours[part];
+      const std::uint32_t most = *std::ranges::max_element(neighbours);
+      if (most == 0) continue;
+      std::uint32_t best = parts;
+      for (std::uint32_t p = 0; p < parts; ++p)
+        if (neighbours[p] == most && (best == parts || switches[p] < switches[best])) best = p;
+      next[v] = static_cast<std::uint8_t>(best);
+      ++switches[best];
+      more = true;
+    }
+    part_of = std::move(next);
+  }
+  std::ranges::replace(part_of, kNobody, std::uint8_t{0});  // no host reaches them
+  return numbered(std::move(part_of));
+}
+
+sim::Duration lookahead(const Config& config, const std::vector<std::uint8_t>& part_of, std::uint32_t packet_least) {
+  const Wiring wiring = make_wiring(config);
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (topology::LinkId id = 0; id < wiring.links.size(); ++id) {
+    const LinkInfo& link = wiring.links[id];
+    if (part_of[link.from] == part_of[link.to]) continue;
+    const sim::Duration packet = link.crossing(packet_least, sim::Duration{link.time(packet_least)});
+    const std::int64_t pause = link.time(kPauseBytes) + wiring.graph.link(id).spec.delay.ps;
+    least = std::min({least, packet.ps, pause});
+  }
+  return {least};
+}
+
+// --- a network that is a part ----------------------------------------------------------------------------------------
+
+/// It is one of several, or has their order of events.
+void PacketNetwork::divide() {
+  if (const std::string_view why = not_parted_because(config_); !why.empty())
+    throw std::invalid_argument("a network that cannot be parted: " + std::string(why));
+  constexpr std::size_t kMost = std::size_t{1} << 26U;  // two ranks a lane
+  if (lanes_.size() > kMost) throw std::invalid_argument("a parted network has at most 2^26 links");
+  ranked_ = true;
+  const topology::Topology& graph = wiring_->graph;
+  for (topology::VertexId v = 0; v < graph.vertices(); ++v)
+    streams_.emplace_back(config_.seed, "fabric." + std::to_string(v));
+  if (config_.share.part_of.empty()) return;
+  if (config_.share.part_of.size() != graph.vertices())
+    throw std::invalid_argument("each vertex of a parted network has a part");
+  for (topology::LinkId link = 0; link < links(); ++link)
+    lane_of(link).leaves = config_.share.has(info(link).from) && !config_.share.has(info(link).to);
+}
+
+sim::EventHandle PacketNetwork::push_arrival(sim::EventQueue& events, sim::Event arrival) {
+  arrival.priority = sim::kRanked;
+  return events.push_ranked(arrival, 2 * arrival.where);
+}
+
+sim::EventHandle PacketNetwork::push_pause(sim::EventQueue& events, sim::SimTime at, topology::LinkId carrier) {
+  sim::Event event{.at = at, .what = kEventPause, .where = config_.nodes + carrier};
+  if (!ranked_) return events.push(event);
+  event.priority = sim::kRanked;
+  return events.push_ranked(event, 2 * event.where + 1);
+}
+
+/// What has started on a link to another part is there from now on.
+void PacketNetwork::leave(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
+  no_step_ = true;
+  Lane& lane = lanes_[index];
+  for (; lane.started != 0; --lane.started) {
+    const Entry entry = lane.entries.front();
+    lane.entries.pop_front();
+    ++packets_left_;
+    crossings_.push_back({.at = entry.at, .link = index - config_.nodes, .entry = entry, .packet = take(entry.packet)});
+  }
+  arm(events, now, index);
+}
+
+void PacketNetwork::take_crossings(std::vector<Crossing>& out) {
+  out.insert(out.end(), crossings_.begin(), crossings_.end());
+  crossings_.clear();
+}
+
+void PacketNetwork::cross(sim::EventQueue& events, const Crossing& crossing) {
+  const std::uint32_t index = config_.nodes + crossing.link;
+  Lane& lane = lanes_[index];
+  if (crossing.is_pause) {
+    lane.pauses.push_back(crossing.pause);
+    if (lane.pauses.size() == 1) lane.control = push_pause(events, crossing.at, crossing.link);
+    return;
+  }
+  Entry entry = crossing.entry;
+  entry.packet = packets_.acquire();
+  packets_[entry.packet] = crossing.packet;
+  entry.from = kNone;
+  lane.entries.push_back(entry);
+  ++lane.started;
+  ++lane.counters.packets;  // by its number it is taken sooner or later (variation.hpp)
+  ++packets_came_;
+  arm(events, crossing.at, index);
+}
+
+/// The port of a link counts what it sends; the far end losses on the way, and pauses that it asks for.
+void PacketNetwork::absorb(const Network& part) {
+  const auto& other = dynamic_cast<const PacketNetwork&>(part);
+  for (topology::LinkId link = 0; link < links(); ++link) {
+    LinkCounters& mine = lane_of(link).counters;
+    const LinkCounters& theirs = other.lane_of(link).counters;
+    LinkCounters both = other.config_.share.has(info(link).from) ? theirs : mine;
+    both.drops = mine.drops + theirs.drops;
+    both.pauses = mine.pauses + theirs.pauses;
+    mine = both;
+  }
+  packets_sent_ += other.packets_sent_;
+  packets_delivered_ += other.packets_delivered_;
+  bytes_delivered_ += other.bytes_delivered_;
+  for (std::size_t reason = 0; reason < packets_lost_.size(); ++reason)
+    packets_lost_.at(reason) += other.packets_lost_.at(reason);
+}
+
+}  // namespace loco::fabric

@@ -1,0 +1,57 @@
+// A machine in parts, each a System of its own that simulates some of the hosts and switches (fabric/share.hpp). All
+// are set up alike, by the same calls in the same order, so that everything has the same number everywhere; but threads
+// run and packets move only where they are simulated. Nothing crosses but packets, pauses of links, and what stands for
+// a time-out (requester/no_answer.hpp).
+//
+// What happens in a part does not depend on how many parts there are, nor on how they take turns: events of equal time
+// are ordered by what they are about (Share::ranked). A trace, though, has its ids and order stamps from the one System
+// that announces it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "fabric/share.hpp"
+#include "nic_model/engine/payloads.hpp"
+#include "nic_model/system.hpp"
+#include "sim/event_slot.hpp"
+
+namespace loco::nic {
+
+/// What crosses from one part to another.
+struct Parcel {
+  std::uint8_t to = 0;
+  bool is_event = false;  ///< `event`, for a queue pair there; else `crossing`, on a link that leads there
+  bool zero = false;      ///< the packet's payload is zeroes, which `payload` leaves out
+  sim::Event event{};
+  fabric::Crossing crossing{};
+  std::vector<std::byte> payload{};
+  std::vector<RepeatedSample> repeated{};
+};
+
+/// What `config` says, as part `part` of those of `part_of` (fabric::make_parts); as all of them, in their order of
+/// events, where `part_of` is empty.
+[[nodiscard]] SystemConfig part_config(SystemConfig config, const std::vector<std::uint8_t>& part_of,
+                                       std::uint8_t part);
+/// The parts of a machine that up to so many threads simulate; one where it cannot be parted.
+[[nodiscard]] std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t threads);
+
+/// A part, with what runs its threads and watches it. Both are used by one thread of the simulating machine alone.
+struct PartRun {
+  System* system = nullptr;
+  Context* context = nullptr;
+};
+
+/// On how many threads of the simulating machine: `each` its own, the first part this one; or all take turns on this.
+enum class PartThreads : std::uint8_t { each, one };
+
+/// Runs all parts of a machine, in their order, until nothing is pending. Conservative: each part goes on to the least
+/// time at which another one may still have an effect on it (Chandy and Misra, 1979; in windows as in YAWNS, Nicol,
+/// 1993). `stop`, looked at between windows: ends the run early. Throws what a part throws, the first part's first.
+void run_parts(std::span<const PartRun> parts, PartThreads threads = PartThreads::each,
+               const std::function<bool()>& stop = {});
+
+}  // namespace loco::nic
