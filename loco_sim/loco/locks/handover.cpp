@@ -64,7 +64,7 @@ void handover::start(std::uint64_t k, std::uint32_t lane) {
   local_->holder.store(0, std::memory_order_relaxed);
   const bool may_hand_over = to_next_thread();
   if (fences_ && !may_hand_over) prepare(k);
-  fence_before(may_hand_over ? std::nullopt : likely_told());
+  if (fences_early()) fence_writes(may_hand_over ? std::nullopt : likely_told());
   // Once a node does not answer, others take a lock for lost whose tickets do not go on.
   local_->handed_over = may_hand_over && !locks_.any_lost();
   if (local_->handed_over)
@@ -93,9 +93,8 @@ bool handover::poll() {
   return true;
 }
 
-void handover::fence_before(std::optional<NodeId> except) {
-  if (fences_ && locks_.options_.fault != lock_fault::release_before_data) fence_writes(except);
-}
+/// Before the lock is let go, as it has to be.
+bool handover::fences_early() const { return fences_ && locks_.options_.fault != lock_fault::release_before_data; }
 
 /// What was written to the nodes that answer is there behind it, even if others do not answer.
 void handover::fence_writes(std::optional<NodeId> except) {
@@ -211,7 +210,7 @@ void handover::take_name(std::uint64_t name) {
 
 /// Who waits on the seat may find `released` as well: then it looks for both, what is served and its turn.
 void handover::tell(NodeId node) {
-  fence_before(node);
+  if (fences_early()) fence_writes(node);
   const lock_array::word_at turn = locks_.seat_word(node, lock_, kTurn);
   write_released();
   put_released(turn, false);
@@ -220,12 +219,11 @@ void handover::tell(NodeId node) {
 
 void handover::finish() {
   Transport& transport = locks_.transport();
-  const bool late = fences_ && locks_.options_.fault == lock_fault::release_before_data;
   if (wanted_here_)
     transport.flag_fetch_add(local_->serving, 1);
   else
     transport.flag_add_early(local_->serving, 1);  // nobody waits for it
-  if (late) fence_writes({});
+  if (fences_ && !fences_early()) fence_writes({});
   transport.end_call(0, lane_);
   step_ = asked_ ? Step::late_answer : Step::none;
 }

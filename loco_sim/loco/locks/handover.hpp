@@ -49,7 +49,7 @@ class handover {
   enum class Step : std::uint8_t { none, next_name, name_behind, taking, late_answer };
 
   [[nodiscard]] bool to_next_thread();
-  void fence_before(std::optional<NodeId> except);
+  [[nodiscard]] bool fences_early() const;
   void fence_writes(std::optional<NodeId> except);
   void fence_class(std::optional<NodeId> except);
   void fence_who_answers();
