@@ -9,6 +9,7 @@
 #include "model/histories.hpp"
 #include "model/level.hpp"
 #include "model/level_run.hpp"
+#include "model/lock_promises.hpp"
 #include "model/order.hpp"
 #include "model/tower.hpp"
 #include "model/trace_index.hpp"
@@ -57,12 +58,16 @@ void check_promises(Storey& below, Storey& level, const CheckOptions& options, L
   result.consistent = result.consistent && reports.total() == 0;
 }
 
-/// Adds to the locks' result what they did not keep in the level below.
-void check_lock_level(Storey& below, const CheckOptions& options, LibraryResult& result) {
-  Reports reports(options.max_violations);
-  check_lock_promises(below, reports);
-  for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
-  result.consistent = result.consistent && reports.total() == 0;
+/// Adds to the results of locks and stores what they did not keep in the level below.
+void check_lock_level(Storey& below, const CheckOptions& options, std::span<LibraryResult> results) {
+  Reports locks(options.max_violations), stores(options.max_violations);
+  check_lock_promises(below, locks, results.back().library == Library::kvstore ? stores : locks);
+  for (LibraryResult& result : results) {
+    Reports& reports = result.library == Library::kvstore ? stores : locks;
+    for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
+    result.consistent = result.consistent && reports.total() == 0;
+    result.undecided = result.undecided && reports.total() == 0;
+  }
 }
 
 LibraryResult check_history(const TraceIndex& index, Library library, const CheckOptions& options) {
@@ -107,11 +112,11 @@ void check_libraries(const TraceIndex& index, LibrarySet asked, Reports& witness
   LibrarySet level = 0;
   LibraryResult last;              // of the level so far, promises left out
   std::unique_ptr<Storey> storey;  // of the level so far, when promises are asked for
+  std::size_t histories = 0;       // locks and stores, which come last
   for (const Library library : members(asked)) {
     if ((kLevels & bit(library)) == 0) {
       verdict.results.push_back(check_history(index, library, options));
-      if (library == Library::lock && options.tower && storey != nullptr)
-        check_lock_level(*std::exchange(storey, nullptr), options, verdict.results.back());
+      ++histories;
       continue;
     }
     level |= bit(library);
@@ -135,6 +140,8 @@ void check_libraries(const TraceIndex& index, LibrarySet asked, Reports& witness
     verdict.results.push_back(last);
     if (below) check_promises(*below, *storey, options, verdict.results.back());
   }
+  if (histories != 0 && storey != nullptr)
+    check_lock_level(*storey, options, std::span(verdict.results).last(histories));
 }
 
 }  // namespace

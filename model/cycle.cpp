@@ -83,13 +83,10 @@ class Search {
   std::uint64_t steps_ = 0;
 };
 
-/// Replaces paths through chain points by single edges between what they connect.
-std::vector<CycleEdge> without_chains(const Order& order, std::vector<CycleEdge> cycle) {
-  const auto real =
-      std::find_if(cycle.begin(), cycle.end(), [&](const CycleEdge& e) { return !order.is_chain(e.from); });
-  std::rotate(cycle.begin(), real, cycle.end());
+/// Replaces ways through chain points by single edges between what they connect. It begins with no chain.
+std::vector<CycleEdge> without_chains(const Order& order, const std::vector<CycleEdge>& path) {
   std::vector<CycleEdge> out;
-  for (const CycleEdge& e : cycle) {
+  for (const CycleEdge& e : path) {
     if (!out.empty() && order.is_chain(out.back().to)) {
       out.back().to = e.to;
       out.back().rule = e.rule;
@@ -123,7 +120,17 @@ std::optional<std::vector<CycleEdge>> find_cycle(Order& order, const Poll& poll)
     best = search.path(e.to, e.from);
     best.push_back(e);
   }
-  return without_chains(order, std::move(best));
+  const auto real = std::find_if(best.begin(), best.end(), [&](const CycleEdge& e) { return !order.is_chain(e.from); });
+  std::rotate(best.begin(), real, best.end());
+  return without_chains(order, best);
+}
+
+std::vector<CycleEdge> shortest_path(const Order& order, const Adjacency& graph, PointId from, PointId to,
+                                     const Poll& poll) {
+  const std::vector<std::uint32_t> everything(graph.begin.size() - 1, 0);  // one component, in which to search
+  Search search(order, graph, everything, poll);
+  if (search.run(from, to, kUnseen) == kUnseen) return {};
+  return without_chains(order, search.path(from, to));
 }
 
 }  // namespace loco::model

@@ -50,6 +50,7 @@ constexpr std::array kRules = {
     RuleText{"message value", "a message received is the one submitted"},
     RuleText{"torn read", "a successful read returns a tuple that some write wrote"},
     RuleText{"mutual exclusion", "a lock has at most one holder"},
+    RuleText{"lock class", "a lock's class covers what its holders do under it"},
     RuleText{"linearisability", "the calls on a key take effect one at a time, between begin and end"},
     RuleText{"promise", "what a library call promises holds in its implementation"},
     RuleText{"budget", "the check stays within its stated bound"},

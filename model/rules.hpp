@@ -49,6 +49,7 @@ enum class Rule : std::uint8_t {
   message_value,     ///< rbl: a message received that was not the one submitted
   torn_read,         ///< msw: a successful read of a tuple that nobody wrote
   mutual_exclusion,  ///< two holders of one lock
+  lock_class,        ///< a lock is of a weaker class than what is done under it needs
   linearisability,   ///< kvstore: no order of the calls explains the results
   promise,           ///< tower: a library call's stamp or so is not in the lower level's hb
   budget,            ///< the question was too large to decide within the stated bound

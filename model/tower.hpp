@@ -6,10 +6,8 @@
 // paper's Appendix H take (a wait for aGF, a read for aWT). Every promise (s1, s2) must have f(s1) before f(s2) in the
 // hb of the level below.
 //
-// Most promises are pairs of the lower level's own ppo: Fig. 10 says so of their stamps. For the others, sources of
-// promises lie on chains that ppo orders totally (one a thread, class of rows and node), so
-// reachability is one clock entry a chain, carried through the graph in topological order, sixteen chains a pass. What
-// holds by a thread's own points alone, nearly everything, is found first, with all threads in one pass.
+// Most promises are pairs of the lower level's own ppo: Fig. 10 says so of their stamps. The others are looked for in
+// the graph (paths.hpp).
 #pragma once
 
 #include "model/level.hpp"
@@ -30,11 +28,5 @@ struct Storey {
 /// `upper` is `lower` with one library more; the lower one's edges are used up. Reports Rule::promise; nothing when the
 /// lower level has a cycle, for then it promises everything.
 void check_tower(Storey& lower, Storey& upper, Library library, Reports& reports);
-
-/// Locks of the strong class, and those let go by a remote atomic as locks to the node that it goes to: what a thread
-/// wrote before a release, on its node or on others (or on that one), is in memory before the
-/// next acquire of the lock ends. That holder's thread last read or waited in its acquire; where it did neither, one
-/// thread of a node handed the lock to another one, and nothing is asked. The level's edges are used up.
-void check_lock_promises(Storey& level, Reports& reports);
 
 }  // namespace loco::model

@@ -57,6 +57,12 @@ bool has_argument(Method m) {
   }
 }
 
+/// Of a lock's class, if it is not the strong one. The node of a lock to a node is among the arguments.
+std::string_view class_text(std::uint64_t lock_class) {
+  if (lock_class == trace::kLockWeak) return ", weak";
+  return lock_class == trace::kLockToNode ? ", to a node" : "";
+}
+
 }  // namespace
 
 std::string thread_text(const Trace& trace, std::uint32_t thread) {
@@ -80,6 +86,7 @@ std::string call_text(const Trace& trace, CallId id) {
   if (c.method == Method::wait || c.method == Method::sv_wait || c.method == Method::msw_wait)
     append(std::to_string(c.work_id));
   std::string out = fmt::format("{}({})", name(c.method), inside);
+  if (c.method == Method::release) return out + std::string(class_text(c.work_id));
   if (c.work_id != 0 && c.method != Method::wait && c.method != Method::sv_wait && c.method != Method::msw_wait)
     out += fmt::format(" as {}", c.work_id);
   return out;

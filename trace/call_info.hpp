@@ -8,6 +8,11 @@
 
 namespace loco::trace {
 
+/// The class of a lock (docs/atomics.md): what its release, whose `work_id` says so, promises of what was written
+/// before. Strong: all of it. A lock to a node: what was put to the nodes of `node_set`, and what CPUs stored; weak:
+/// that alone.
+inline constexpr std::uint64_t kLockStrong = 0, kLockWeak = 1, kLockToNode = 2;
+
 /// Which library call the calling thread is in; see trace.hpp for the meaning of the fields.
 struct CallInfo {
   std::string_view library;      ///< "sv", "bal", "rbl", ...

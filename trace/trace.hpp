@@ -25,6 +25,7 @@
 
 #include "rdma/packet_opcode.hpp"
 #include "rdma/stamp.hpp"
+#include "trace/call_info.hpp"
 #include "trace/verbs.hpp"
 
 namespace loco::trace {

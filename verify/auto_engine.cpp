@@ -46,30 +46,33 @@ class AutoEngine : public Engine {
   [[nodiscard]] Answer check(const Task& task) override {
     Answer answer;
     said_.clear();
-    std::vector<Network> networks{task.network};
+    // The weaker network first: its proofs count, and what tells its states apart is less, since no order has to be
+    // kept.
+    std::vector<Network> networks;
     const bool keeps_order = task.network == Network::kVerbs || task.network == Network::kInOrder;
     if (keeps_order) networks.push_back(Network::kUnordered);
+    networks.push_back(task.network);
     if (task.network != Network::kSc) networks.push_back(Network::kSc);
     network_matters_ = !all_done_at_once(task.program, task.flushes);
-    std::map<Network, bool> points_help, ticks_help;
-    for (const Network n : networks) {
-      points_help[n] = true;
-      // Of `sc` a counterexample is wanted, and a proof only where it is one of every network.
-      ticks_help[n] = n == task.network || n != Network::kSc || !network_matters_;
-    }
+    std::map<Network, Helps> helps;
+    // Of `sc` a counterexample is wanted, and a proof only where it is one of every network.
+    for (const Network n : networks)
+      helps[n] = {.points = true, .ticks = n == task.network || n != Network::kSc || !network_matters_};
     std::uint64_t points = kFirstPoints;
     std::uint64_t ticks = kFirstTicks;
     for (bool more = true; more; points *= kMore, ticks *= kMore) {
       more = false;
       for (const Network n : networks) {
         Task other{task.program, task.flushes, n, task.limits};
-        if (points_help[n] && ask(*explicit_engine(points, points), other, task, points_help[n], answer)) return answer;
+        Helps& more_of = helps[n];
+        if (more_of.points && ask(*explicit_engine(points, points), other, task, more_of, more_of.points, answer))
+          return answer;
         std::unique_ptr<Engine>& engine = others_[n];
         if (!engine) engine = make_other_();
         other.limits.grant(ticks);
-        if (ticks_help[n] && ask(*engine, other, task, ticks_help[n], answer)) return answer;
+        if (more_of.ticks && ask(*engine, other, task, more_of, more_of.ticks, answer)) return answer;
         if (n == task.network || (n == Network::kUnordered && keeps_order) || !network_matters_)
-          more = more || points_help[n] || ticks_help[n];
+          more = more || more_of.points || more_of.ticks;
         if (task.limits.out_of_time()) return unknown(std::move(answer));
       }
       if (!network_matters_) networks.assign(1, Network::kSc);  // there is less to tell apart
@@ -78,6 +81,12 @@ class AutoEngine : public Engine {
   }
 
  private:
+  /// Whether an engine may know with more points, or the other one with more ticks.
+  struct Helps {
+    bool points = false;
+    bool ticks = false;
+  };
+
   Answer unknown(Answer answer) const {
     answer.engine = name();
     for (const auto& [engine, why] : said_) answer.why += (answer.why.empty() ? "" : "; ") + engine + ": " + why;
@@ -85,8 +94,9 @@ class AutoEngine : public Engine {
   }
 
   /// Whether the engine knows: about the network asked for, or a proof on a weaker one, or a counterexample on `sc`.
-  /// `helps`: whether it may know with more. Of what it says about the network when it does not, the last counts.
-  bool ask(Engine& engine, const Task& asked, const Task& task, bool& helps, Answer& answer) {
+  /// `helps`: whether it may know with more; `both`: what is broken on a weaker network no engine proves there. Of what
+  /// it says about the network when it does not know, the last counts.
+  bool ask(Engine& engine, const Task& asked, const Task& task, Helps& both, bool& helps, Answer& answer) {
     if (task.limits.out_of_time() && !said_.empty()) return false;
     Answer found = engine.check(asked);
     helps = found.verdict == Verdict::kUnknown && found.more;
@@ -101,6 +111,7 @@ class AutoEngine : public Engine {
     }
     if (asked.network == Network::kSc && found.verdict == Verdict::kUnsafe)
       return from_sc(task, std::move(found), answer);
+    if (found.verdict == Verdict::kUnsafe) both = {};
     if (found.verdict != Verdict::kSafe || (asked.network == Network::kSc && network_matters_)) return false;
     found.why = asked.network == Network::kSc
                     ? fmt::format("each operation is waited for at once, so that no network matters: {}", found.why)

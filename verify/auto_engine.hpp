@@ -2,9 +2,9 @@
 // for as many points as take it a tenth of a second or so: it decides nearly all programs with finite data at once.
 // Then the other one, which knows infinite data. What they may spend is counted in points and ticks, never in seconds.
 //
-// A proof on a weaker network counts, and so does a counterexample without a network: each weaker network shows all
-// that a stronger one shows (docs/verify.md). A proof without a network counts where no network makes a difference
-// (done_at_once.hpp).
+// Under `verbs` and `in-order` the question is asked of `unordered` first, in each round: each weaker network shows all
+// that a stronger one shows (docs/verify.md), so that a proof there counts; a counterexample there says nothing, and
+// one without a network does. A proof without a network counts where no network makes a difference (done_at_once.hpp).
 #pragma once
 
 #include <functional>

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "verify/engine.hpp"
+
 namespace loco::verify {
 namespace {
 
@@ -46,10 +48,7 @@ class Search {
     for (const Process& p : program_.processes) start.turns.emplace_back(p.edges.size(), 0);
     std::vector<Point> work = {std::move(start)};
     while (!work.empty() && !result_.robust) {
-      if (++steps_ % 256 == 0 && limits_.out_of_time && limits_.out_of_time()) {
-        result_.why = "the limit of time was reached";
-        return std::move(result_);
-      }
+      if (++steps_ % 256 == 0 && limit_reached()) return std::move(result_);
       const Point here = std::move(work.back());
       work.pop_back();
       for (const Step& step : semantics_.steps(here.state)) {
@@ -74,6 +73,13 @@ class Search {
   }
 
  private:
+  bool limit_reached() {
+    if (limits_.out_of_time && limits_.out_of_time()) result_.why = "the limit of time was reached";
+    if (limits_.memory_max != 0 && heap_bytes() > heap_begin_ + limits_.memory_max)
+      result_.why = "the limit of memory was reached";
+    return !result_.why.empty();
+  }
+
   /// False when a loop has turned often enough.
   bool take(Point& p, const Step& step) {
     if (step.kind == Step::Kind::kCpu) {
@@ -231,6 +237,7 @@ class Search {
   std::set<std::string> seen_;
   RmaRobustness result_;
   std::uint64_t steps_ = 0;
+  std::uint64_t heap_begin_ = heap_bytes();
   bool cut_ = false;
 };
 

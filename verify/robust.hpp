@@ -18,8 +18,9 @@
 namespace loco::verify {
 
 struct RobustLimits {
-  std::uint32_t turns = 3;           ///< times that an edge of a loop is taken, at most
-  std::uint64_t points = 1'000'000;  ///< of the search, that are kept
+  std::uint32_t turns = 3;                             ///< times that an edge of a loop is taken, at most
+  std::uint64_t points = 1'000'000;                    ///< of the search, that are kept
+  std::uint64_t memory_max = std::uint64_t{2} << 30U;  ///< bytes that the search allocates; 0: no limit
   std::function<bool()> out_of_time = {};
 };
 

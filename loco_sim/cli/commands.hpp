@@ -163,6 +163,7 @@ struct RobustArguments {
   bool repair = false;
   int max_repair = 3;
   double max_seconds = 0;
+  std::uint64_t max_memory = 2048;  ///< MiB
   bool json = false;
   bool times = false;  ///< in JSON: how long it took
 };

@@ -140,6 +140,8 @@ void add_robust(CLI::App& app, RobustArguments& a, Chosen& chosen) {
   add_number(*robust, "--max-repair", a.max_repair, "Insertions of a repair, at most", 0, 16)->capture_default_str();
   robust->add_option("--max-seconds", a.max_seconds, "Time limit of each test, which is then unknown; 0 is none")
       ->check(seconds());
+  add_number(*robust, "--max-memory", a.max_memory, "Memory for a test, in MiB, which is then unknown", 1, 1U << 20U)
+      ->capture_default_str();
   robust->add_flag("--json", a.json, kJsonHelp);
   robust->add_flag("--times", a.times, kTimesHelp)->needs("--json");
   robust->callback([&] { chosen = [&] { return robust_command(a); }; });

@@ -54,6 +54,7 @@ class Reports {
     options.repair = arguments_.repair;
     options.repair_max = arguments_.max_repair;
     options.out_of_time = limit.question();
+    options.memory_max = arguments_.max_memory << 20U;
     litmus::RobustReport report{&program, arguments_.model.empty() ? program.model : arguments_.model,
                                 litmus::robustness(program, options), 0};
     report.seconds = since(start);
@@ -66,7 +67,8 @@ class Reports {
     for (std::size_t i = 0; i < verify::kNetworkNames.size(); ++i)
       if (verify::kNetworkNames[i] == arguments_.network) network = static_cast<verify::Network>(i);
     const verify::FlushMask flushes = verify::all_flushes(program);
-    const verify::RmaRobustness r = verify::robustness(program, flushes, network, {.out_of_time = limit.question()});
+    const verify::RmaRobustness r = verify::robustness(
+        program, flushes, network, {.memory_max = arguments_.max_memory << 20U, .out_of_time = limit.question()});
     say(r.robust, verify::robust_json(program, flushes, network, r, since(start)),
         verify::robust_text(program, flushes, network, r));
   }

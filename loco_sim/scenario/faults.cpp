@@ -31,6 +31,13 @@ constexpr std::array kFaultDocs = {
         "guards of mixed-size variables are read in the order in which they are written: the second bug of Appendix D"},
     FaultDoc{"ring_without_wait",
              "a ring buffer overwrites its head before the NIC has read it for the message before"},
+    FaultDoc{"lock_released_before_data",
+             "a LOCO lock is let go first, and what was written under it is fenced behind that"},
+    FaultDoc{"lock_without_home_fence",
+             "letting go of a LOCO lock does not fence its home, though the turn may be told to another node"},
+    FaultDoc{"lock_by_get_and_put", "tickets of LOCO locks are drawn by a get and a put in place of an atomic"},
+    FaultDoc{"lock_by_home_cas",
+             "the CPUs of a LOCO lock's home draw its tickets by their own compare-and-swap, others by the NIC's"},
 };
 
 }  // namespace

@@ -14,9 +14,15 @@ enum class LibraryFault : std::uint8_t {
   guards_read_forward,
   /// A ring buffer does not wait until its previous head has been read (Section 5.2 says why it must).
   ring_without_wait,
+  // Of LOCO's mutexes (lock_array.hpp, lock_fault).
+  lock_released_before_data,
+  lock_without_home_fence,
+  lock_by_get_and_put,
+  lock_by_home_cas,
 };
-inline constexpr std::array<std::string_view, 3> kLibraryFaultNames = {"barrier_without_fence", "guards_read_forward",
-                                                                       "ring_without_wait"};
+inline constexpr std::array<std::string_view, 7> kLibraryFaultNames = {
+    "barrier_without_fence",   "guards_read_forward", "ring_without_wait", "lock_released_before_data",
+    "lock_without_home_fence", "lock_by_get_and_put", "lock_by_home_cas"};
 
 /// A set of faults.
 class LibraryFaults {

@@ -226,6 +226,7 @@ inline constexpr Option kLockAlgorithm{.key = "algorithm",
                                        .doc =
                                            "LOCO's locks, or those of MPI windows over remote atomics, which are where "
                                            "the data is; these know no hand-overs and no fence"};
+inline constexpr std::array<std::string_view, 3> kLockClassNames = {"strong", "weak", "node"};
 inline constexpr std::array<std::string_view, 2> kCounterNames = {"other", "home"};
 inline constexpr std::array kLockParams = {
     kIterations,
@@ -237,7 +238,18 @@ inline constexpr std::array kLockParams = {
            .type = Type::choice,
            .fallback = 0,
            .choices = kCounterNames,
-           .doc = "where it is: on the last node, or on the lock's home, node 0"}};
+           .doc = "where it is: on the last node, or on the lock's home, node 0"},
+    Option{.key = "lock_class",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kLockClassNames,
+           .doc =
+               "what a LOCO lock promises of what was put under it: that all is there for the next holder, nothing, "
+               "or what was put to the lock's home; what it does not promise the threads fence, unless fence is off"},
+    Option{.key = "device_memory",
+           .type = Type::boolean,
+           .fallback = 0,
+           .doc = "the words of a LOCO lock are in the memory of the NIC"}};
 inline constexpr std::array kTransactionParams = {
     kIterations,
     kThreadsPerNode,
@@ -640,6 +652,7 @@ void start_lookup(const Setup& setup);
 /// LOCO's store and the tree have locks, those over messages none.
 [[nodiscard]] bool kvstore_locks(const Params& params);
 /// More inserts than there are free slots.
+[[nodiscard]] std::optional<Misfit> lock_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::optional<Misfit> kvstore_misfit(const Params& params, std::uint32_t nodes);
 /// library_send_ns and library_ns.
 [[nodiscard]] baselines::message_rank::Costs library_costs(const Params& params);

@@ -1,7 +1,9 @@
 // Contended synchronisation (LOCO paper, App. B.1 and Fig. 19): one lock, and transfers between accounts under two.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -23,9 +25,20 @@ namespace loco::workloads {
 
 namespace {
 
-mutex_options mutex_options_of(const Setup& setup) {
-  return {.hand_overs_max = setup.params.count("hand_overs"), .fence = setup.params.get("fence") != 0};
+lock_fault fault_of(const LibraryFaults& faults) {
+  if (faults.has(LibraryFault::lock_released_before_data)) return lock_fault::release_before_data;
+  if (faults.has(LibraryFault::lock_without_home_fence)) return lock_fault::no_home_fence;
+  if (faults.has(LibraryFault::lock_by_get_and_put)) return lock_fault::get_and_put;
+  return faults.has(LibraryFault::lock_by_home_cas) ? lock_fault::home_cas : lock_fault::none;
 }
+
+mutex_options mutex_options_of(const Setup& setup) {
+  return {.hand_overs_max = setup.params.count("hand_overs"),
+          .fence = setup.params.get("fence") != 0,
+          .fault = fault_of(setup.faults)};
+}
+
+constexpr std::array kLockClasses = {lock_class::strong, lock_class::weak, lock_class::node};  // as kLockClassNames
 
 enum LockAlgorithm : std::int64_t { kLocoLock, kMpiWindow };
 enum CounterPlace : std::int64_t { kOnOther, kOnHome };
@@ -45,9 +58,12 @@ class window_lock {
 template <typename Lock>
 constexpr bool kFences = std::is_base_of_v<mutex_array, Lock>;
 
+/// What a thread does for the counter before it lets go, where that does not.
+enum class Before : std::uint8_t { nothing, wait, fence };
+
 /// A read-modify-write of a counter on node `home` under the lock, which is on node 0.
 template <typename Lock>
-void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home) {
+void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home, Before before) {
   Transport& node = mgr.transport();
   const std::uint32_t threads = setup.params.count("threads_per_node");
   const std::int64_t iterations = setup.params.get("iterations");
@@ -65,12 +81,8 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home)
       key.wait();
       value.store(value.load() + 1);
       mgr.put(value.address(), counter.copy(home), 0, 8, &key);
-      if constexpr (!kFences<Lock>) {
-        if (home == 0)
-          key.wait();
-        else
-          global_fence(mgr, home);  // of another window than the lock's: MPI_Win_flush
-      }
+      if (before == Before::wait) key.wait();
+      if (before == Before::fence) global_fence(mgr, home);
       lock.unlock();
       key.wait();  // before the value's block is used again
       setup.results.add("critical_section", t0, node.now_ps());
@@ -88,10 +100,15 @@ void lock_program(Transport& node, const Setup& setup) {
   const NodeId home = setup.params.get("counter") == kOnHome ? 0 : node.num_nodes() - 1;
   if (setup.params.get("algorithm") == kMpiWindow) {
     window_lock lock(mgr, "lock");
-    return count_under_lock(setup, mgr, lock, home);
+    // A counter elsewhere is of another window than the lock: MPI_Win_flush.
+    return count_under_lock(setup, mgr, lock, home, home == 0 ? Before::wait : Before::fence);
   }
-  mutex lock(mgr, "lock", 0, mutex_options_of(setup));
-  count_under_lock(setup, mgr, lock, home);
+  mutex_options options = mutex_options_of(setup);
+  options.kind = kLockClasses.at(setup.params.count("lock_class"));
+  options.device_memory = setup.params.get("device_memory") != 0;
+  mutex lock(mgr, "lock", 0, options);
+  const bool promised = options.kind == lock_class::strong || (options.kind == lock_class::node && home == 0);
+  count_under_lock(setup, mgr, lock, home, promised || !options.fence ? Before::nothing : Before::fence);
 }
 
 /// By node, the accounts that a transfer has named. Kept beside the simulated machine, which it costs
@@ -233,6 +250,13 @@ void transaction_program(Transport& node, const Setup& setup, Named& named) {
 }
 
 }  // namespace
+
+std::optional<Misfit> lock_misfit(const Params& params, std::uint32_t /*nodes*/) {
+  if (params.get("algorithm") != kMpiWindow) return std::nullopt;
+  if (params.get("lock_class") != 0) return Misfit{"lock_class", "strong: the locks of MPI windows are to their node"};
+  if (params.get("device_memory") != 0) return Misfit{"device_memory", "off with locks of MPI windows"};
+  return std::nullopt;
+}
 
 void start_lock(const Setup& setup) {
   setup.cluster.spawn_everywhere([&setup](Transport& node) { lock_program(node, setup); });

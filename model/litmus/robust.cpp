@@ -133,6 +133,7 @@ std::optional<Model> weak_model(const std::string& name) {
 /// Why a search has not seen everything; empty if it has.
 std::string left_out(const SearchResult& found, const RobustOptions& options) {
   if (found.timed_out) return "the limit of time was reached";
+  if (found.out_of_memory) return "the limit of memory was reached";
   if (found.too_large.any()) return "too large: " + found.too_large.text();
   if (found.cut_loops) return "loops were cut after " + std::to_string(options.loop_bound) + " repetitions";
   return "";
@@ -141,6 +142,7 @@ std::string left_out(const SearchResult& found, const RobustOptions& options) {
 SearchOptions search_options(const RobustOptions& options) {
   SearchOptions s;
   s.loop_bound = options.loop_bound;
+  s.memory_max = options.memory_max;
   s.poll = options.poll;
   s.out_of_time = options.out_of_time;
   return s;
@@ -150,9 +152,9 @@ std::optional<bool> outcomes_of_sc(const Program& program, const Model& model, c
   SearchOptions s = search_options(options);
   s.outcomes_only = true;
   const SearchResult weak = search(program, model, s);
-  if (weak.timed_out) return std::nullopt;
+  if (weak.limited()) return std::nullopt;
   const SearchResult strong = search(program, *find_model("sc"), s);
-  if (strong.timed_out || strong.too_large.any()) return std::nullopt;
+  if (strong.limited() || strong.too_large.any()) return std::nullopt;
   const bool within =
       std::includes(strong.outcomes.begin(), strong.outcomes.end(), weak.outcomes.begin(), weak.outcomes.end());
   if (within) return left_out(weak, options).empty() ? std::optional(true) : std::nullopt;

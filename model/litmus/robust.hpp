@@ -24,6 +24,7 @@ struct RobustOptions {
   bool repair = false;
   int repair_max = 3;  ///< insertions of a repair
   int loop_bound = 4;
+  std::size_t memory_max = std::size_t{2} << 30U;  ///< bytes of outcomes; 0: no limit
   std::function<void()> poll = {};
   std::function<bool()> out_of_time = {};
 };

@@ -1,6 +1,9 @@
 // Local soundness on a run (LOCO paper, Def. 3.13): implementations that keep their library's promises, and the
 // same with a part left out.
+#include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "model/check.hpp"
 #include "tests/catch.hpp"
@@ -404,6 +407,122 @@ TEST_CASE("locks: what was put before a release is there before the next acquire
   INFO(v.to_text());
   CHECK(v.consistent() == kept);
   CHECK(names_rule(v, Library::lock, Rule::promise) != kept);
+}
+
+namespace {
+constexpr std::array kLocks = {Library::rdmawait, Library::lock};
+
+/// Node 0 holds a lock of the class, puts to node 2, and lets it go by a put to node 1, which then gets that word.
+/// Late: the put is in memory only after the get has read.
+Trace handed_over(std::uint64_t lock_class, std::uint32_t fenced, bool late) {
+  TraceBuilder b(3);
+  const CallId held = b.open(0, Method::acquire);
+  (void)b.wait(0, 1);
+  b.close(held);
+  const CallId put = b.put(0, 5);
+  (void)b.nlr(put, 2, {0, 0x100});
+  const SubeventId data = b.nrw(put, {2, 0});
+  if (!late) b.commit(data);
+  Call fields;
+  fields.work_id = lock_class;
+  if (lock_class == trace::kLockToNode) fields.node_set = b.node_set({fenced});
+  const CallId let_go = b.open(0, Method::release, fields);
+  (void)b.put_now(0, {1, 0}, 0x110);
+  b.close(let_go);
+  const CallId taken = b.open(1, Method::acquire);
+  (void)b.read(1, {1, 0});
+  b.close(taken);
+  (void)b.get_now(1, 0x200, {2, 0}, 7);
+  if (late) b.commit(data);
+  return b.trace;
+}
+}  // namespace
+
+// docs/atomics.md, "In traces": weak is what CPUs wrote, a lock to a node what was put there, strong everything.
+TEST_CASE("locks: a class promises what it is of, and nothing else", "[check]") {
+  const auto promised = [](std::uint64_t lock_class, std::uint32_t fenced) {
+    return names_rule(check(handed_over(lock_class, fenced, false), kLocks, {.tower = true}), Library::lock,
+                      Rule::promise);
+  };
+  CHECK(promised(trace::kLockStrong, 0));  // and not kept: nothing is fenced
+  CHECK(promised(trace::kLockToNode, 2));
+  CHECK_FALSE(promised(trace::kLockToNode, 1));
+  CHECK_FALSE(promised(trace::kLockWeak, 0));
+}
+
+// The get reads before the put that it would have to see: rb, and with aGF_2 in the release a cycle.
+TEST_CASE("locks: a weak one where a stronger one is needed is told with the cycle through the missing fence",
+          "[check]") {
+  for (const bool late : {true, false}) {
+    for (const auto& [lock_class, fenced] : {std::pair{trace::kLockWeak, 0U}, {trace::kLockToNode, 1U}}) {
+      const Trace trace = handed_over(lock_class, fenced, late);
+      CHECK(check(trace, kLocks).consistent());
+      const Verdict v = check(trace, kLocks, {.tower = true});
+      INFO(v.to_text());
+      REQUIRE(v.consistent() != late);
+      if (!late) continue;
+      const Violation& told = v.results.back().violations.at(0);
+      CHECK(told.rule == Rule::lock_class);
+      const auto missing = [](const Step& s) { return s.edge_text == "missing aGF_2"; };
+      CHECK(std::ranges::count_if(told.cycle, missing) == 1);
+      CHECK(std::ranges::any_of(told.cycle, [](const Step& s) { return s.rule == Rule::rb; }));
+      CHECK(told.cycle.size() <= 6);
+    }
+  }
+}
+
+TEST_CASE("locks: a stronger class that is not kept is no weaker one that is misused", "[check]") {
+  const Verdict v = check(handed_over(trace::kLockStrong, 0, true), kLocks, {.tower = true});
+  CHECK(names_rule(v, Library::lock, Rule::promise));
+  CHECK_FALSE(names_rule(v, Library::lock, Rule::lock_class));
+}
+
+// A store's changes are in lanes, which have no puts of their own: the put is known by the value that it writes.
+TEST_CASE("stores: an update is in memory before its lock is let go", "[check]") {
+  constexpr std::uint64_t kValue = 900, kSum = 901;
+  TraceBuilder b(3);
+  const auto lane = [&](std::uint32_t thread) {
+    const std::uint32_t t = b.thread(b.trace.threads[thread].node);
+    b.trace.threads[t].name = b.trace.threads[thread].name + ", lane 1";
+    return t;
+  };
+  const std::uint32_t first = lane(0), second = lane(1);
+  b.commit(b.write(0, {0, 0x100}, kValue));
+  b.commit(b.write(0, {0, 0x108}, kSum));
+  Call change;
+  change.work_id = kValue;
+  change.argument = 7;
+  const CallId insert = b.open(first, Method::kv_insert, change);
+  const CallId held = b.open(first, Method::acquire);
+  (void)b.wait(0, 1);
+  b.close(held);
+  const CallId put = b.put(0, 5);
+  std::vector<SubeventId> words;
+  for (const std::uint64_t at : {0U, 8U}) {
+    (void)b.nlr(put, 2, {0, 0x100 + at});
+    words.push_back(b.nrw(put, {2, at}));
+  }
+  for (const SubeventId word : words) b.commit(word);
+  const bool fences = GENERATE(true, false);
+  if (fences) {
+    (void)b.get_now(0, 0x118, {2, 0x40}, 6);
+    (void)b.wait(0, 6);
+  }
+  const CallId let_go = b.open(first, Method::release);
+  (void)b.put_now(0, {1, 0}, 0x110);
+  b.close(let_go);
+  b.close(insert, 1);
+  const CallId erase = b.open(second, Method::kv_delete, {.argument = 7});
+  const CallId taken = b.open(second, Method::acquire);
+  (void)b.read(1, {1, 0});
+  b.close(taken);
+  b.close(erase, 1);
+  const std::array libraries = {Library::rdmawait, Library::lock, Library::kvstore};
+  CHECK(check(b.trace, libraries).consistent());
+  const Verdict v = check(b.trace, libraries, {.tower = true});
+  INFO(v.to_text());
+  CHECK(v.consistent() == fences);
+  CHECK(names_rule(v, Library::kvstore, Rule::promise) != fences);
 }
 
 TEST_CASE("mixed access: a store between the halves of an atomic is lost", "[check]") {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -33,9 +34,14 @@ struct Graphs {
   Integer largest_before;  ///< of the numbers in states that were reached last, the round before
 };
 
+/// One network's answers, in rounds.
 class Checker {
  public:
-  Checker(const Task& task, Fairness otherwise) : task_(task), semantics_(task.program, task.flushes, task.network) {
+  Checker(const Task& task, Fairness otherwise)
+      : task_(task),
+        semantics_(task.program, task.flushes, task.network),
+        most_(task.network == Network::kSc ? 1 : std::max<std::uint32_t>(task.limits.pending, 1)),
+        graphs_(most_) {
     for (std::uint32_t i = 0; i < task.program.liveness.size(); ++i) {
       LiveAnswer& answer = answers_.emplace_back();
       answer.property = i;
@@ -43,50 +49,27 @@ class Checker {
     }
   }
 
-  std::vector<LiveAnswer> run() {
-    try {
-      rounds();
-    } catch (const LimitReached& reached) {
-      give_up(reached.what());
-    } catch (const std::bad_alloc&) {
-      give_up("out of memory");
-    } catch (const std::length_error&) {
-      give_up("out of memory");
-    }
-    return std::move(answers_);
-  }
-
- private:
+  [[nodiscard]] std::vector<LiveAnswer>& answers() { return answers_; }
   [[nodiscard]] bool open() const {
     return std::any_of(answers_.begin(), answers_.end(),
                        [](const LiveAnswer& a) { return a.verdict == LiveVerdict::kUnknown; });
   }
 
-  void give_up(const std::string& reached) {
-    for (LiveAnswer& a : answers_) {
-      if (a.verdict != LiveVerdict::kUnknown) continue;
-      a.why = a.why.empty() ? reached : fmt::format("{}; {}", reached, a.why);
+  /// With so many states of each graph. Whether more of them could tell more. Throws LimitReached, std::bad_alloc.
+  bool round(std::size_t states) {
+    bool more = false;
+    for (std::uint32_t bound = 1; bound <= most_ && open(); ++bound) {
+      std::unique_ptr<Graphs>& g = graphs_[bound - 1];
+      if (!g) g = std::make_unique<Graphs>(task_, bound);
+      more = (look(*g, bound, states) && !numbers_grow(*g)) || more;
+      if (g->real.held_back()) continue;  // else a larger bound changes nothing
+      if (g->real.complete()) return false;
+      break;
     }
+    return more && open();
   }
 
-  void rounds() {
-    std::size_t states = kFirstStates;
-    const std::uint32_t most = task_.network == Network::kSc ? 1 : std::max<std::uint32_t>(task_.limits.pending, 1);
-    std::vector<std::unique_ptr<Graphs>> graphs(most);
-    for (;; states *= kMoreStates) {
-      bool more = false;
-      for (std::uint32_t bound = 1; bound <= most && open(); ++bound) {
-        std::unique_ptr<Graphs>& g = graphs[bound - 1];
-        if (!g) g = std::make_unique<Graphs>(task_, bound);
-        more = (look(*g, bound, states) && !numbers_grow(*g)) || more;
-        if (g->real.held_back()) continue;  // else a larger bound changes nothing
-        if (g->real.complete()) return;
-        break;
-      }
-      if (!open() || !more) return;
-    }
-  }
-
+ private:
   /// Whether more states could tell more.
   bool look(Graphs& g, std::uint32_t bound, std::size_t states) {
     if (g.looked_at) return false;
@@ -202,7 +185,69 @@ class Checker {
 
   const Task& task_;
   Semantics semantics_;
+  std::uint32_t most_;  // operations of a statement that are told apart
+  std::vector<std::unique_ptr<Graphs>> graphs_;
   std::vector<LiveAnswer> answers_;
+};
+
+/// Asks a weaker network first, in each round: every fair run of a network that keeps more order is one of a network
+/// that keeps less, state by state, so that what is live there is live here. What is not live there says nothing here.
+class Networks {
+ public:
+  Networks(const Task& task, Fairness otherwise)
+      : weaker_task_{task.program, task.flushes, Network::kUnordered, task.limits}, own_(task, otherwise), task_(task) {
+    if (task.network == Network::kVerbs || task.network == Network::kInOrder) weaker_.emplace(weaker_task_, otherwise);
+  }
+
+  std::vector<LiveAnswer> run() {
+    try {
+      bool more = true;
+      for (std::size_t states = kFirstStates; more; states *= kMoreStates) {
+        const bool weaker = weaker_ && own_.open() && ask_weaker(states);
+        more = own_.open() && (own_.round(states) || (weaker && own_.open()));
+      }
+    } catch (const LimitReached& reached) {
+      give_up(reached.what());
+    } catch (const std::bad_alloc&) {
+      give_up("out of memory");
+    } catch (const std::length_error&) {
+      give_up("out of memory");
+    }
+    return std::move(own_.answers());
+  }
+
+ private:
+  /// Whether it may tell more. It is forgotten when it can not, or has taken all the memory.
+  bool ask_weaker(std::size_t states) {
+    bool more = false;
+    try {
+      more = weaker_->round(states);
+    } catch (const LimitReached&) {
+      if (task_.limits.out_of_time()) throw;
+    } catch (const std::bad_alloc&) {
+    }
+    for (std::size_t i = 0; i < own_.answers().size(); ++i) take_over(weaker_->answers()[i], own_.answers()[i]);
+    if (!more) weaker_.reset();
+    return more;
+  }
+  void take_over(const LiveAnswer& found, LiveAnswer& answer) const {
+    if (found.verdict != LiveVerdict::kLive || answer.verdict != LiveVerdict::kUnknown) return;
+    answer = found;
+    answer.why = fmt::format("under {}, which shows all that {} does: {}", verify::name(Network::kUnordered),
+                             verify::name(task_.network), found.why);
+  }
+
+  void give_up(const std::string& reached) {
+    for (LiveAnswer& a : own_.answers()) {
+      if (a.verdict != LiveVerdict::kUnknown) continue;
+      a.why = a.why.empty() ? reached : fmt::format("{}; {}", reached, a.why);
+    }
+  }
+
+  Task weaker_task_;
+  Checker own_;
+  std::optional<Checker> weaker_;
+  const Task& task_;
 };
 
 }  // namespace
@@ -215,6 +260,6 @@ std::string_view name(Kind kind) {
   return kind == Kind::kStopped ? "stopped" : kind == Kind::kDeadlock ? "deadlock" : "livelock";
 }
 
-std::vector<LiveAnswer> check(const Task& task, Fairness otherwise) { return Checker(task, otherwise).run(); }
+std::vector<LiveAnswer> check(const Task& task, Fairness otherwise) { return Networks(task, otherwise).run(); }
 
 }  // namespace loco::verify::liveness

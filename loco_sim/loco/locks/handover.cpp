@@ -1,6 +1,7 @@
 #include "loco_sim/loco/locks/handover.hpp"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "loco_sim/loco/errors.hpp"
@@ -15,6 +16,11 @@ using namespace lock_words;
 namespace {
 // Where answers land.
 constexpr std::uint64_t kNameBehind = 0, kTakenFrom = kWord, kAnswerBytes = 2 * kWord;
+
+std::uint64_t class_in_trace(lock_class kind) {
+  if (kind == lock_class::weak) return trace::kLockWeak;
+  return kind == lock_class::node ? trace::kLockToNode : trace::kLockStrong;
+}
 }  // namespace
 
 handover::handover(lock_array& locks, bool fences)
@@ -46,12 +52,19 @@ void handover::start(std::uint64_t k, std::uint32_t lane) {
   lane_ = lane;
   local_ = &locks_.mine(k);
   locks_.require_held(k, *local_);
-  locks_.transport().begin_call(
-      {.library = "lock", .method = "release", .object = locks_.full_name(), .argument = k, .lane = lane});
+  const bool to_node = locks_.options_.kind == lock_class::node;
+  const NodeId node = locks_.fenced_node(k);
+  locks_.transport().begin_call({.library = "lock",
+                                 .method = "release",
+                                 .object = locks_.full_name(),
+                                 .work_id = class_in_trace(locks_.options_.kind),
+                                 .argument = k,
+                                 .nodes = std::span(&node, to_node ? 1 : 0),
+                                 .lane = lane});
   local_->holder.store(0, std::memory_order_relaxed);
   const bool may_hand_over = to_next_thread();
   if (fences_ && !may_hand_over) prepare(k);
-  if (fences_) fence_writes(may_hand_over ? std::nullopt : likely_told());
+  if (fences_early()) fence_writes(may_hand_over ? std::nullopt : likely_told());
   // Once a node does not answer, others take a lock for lost whose tickets do not go on.
   local_->handed_over = may_hand_over && !locks_.any_lost();
   if (local_->handed_over)
@@ -80,14 +93,30 @@ bool handover::poll() {
   return true;
 }
 
+/// Before the lock is let go, as it has to be.
+bool handover::fences_early() const { return fences_ && locks_.options_.fault != lock_fault::release_before_data; }
+
 /// What was written to the nodes that answer is there behind it, even if others do not answer.
 void handover::fence_writes(std::optional<NodeId> except) {
   try {
-    write_fence(locks_.here(), except);
+    fence_class(except);
   } catch (const operation_error& error) {
     fence_who_answers();
     locks_.here().tell_later(error);
   }
+}
+
+/// What the lock's class promises, but to the node that orders it before what is told.
+void handover::fence_class(std::optional<NodeId> except) {
+  networked_node& mgr = locks_.here();
+  const bool home_too = locks_.options_.fault != lock_fault::no_home_fence;
+  if (locks_.options_.kind == lock_class::strong && home_too) return write_fence(mgr, except);
+  if (locks_.options_.kind == lock_class::weak) return;
+  std::vector<NodeId> nodes = mgr.unplaced();
+  if (locks_.options_.kind == lock_class::node)
+    std::erase_if(nodes, [&](NodeId n) { return n != locks_.fenced_node(lock_) || n == except; });
+  if (!home_too) std::erase(nodes, locks_.home(lock_));
+  if (!nodes.empty()) global_fence(mgr, nodes);
 }
 
 /// A fence gives up with the first node that does not answer, and has not waited for all others then. What it is to be
@@ -181,7 +210,7 @@ void handover::take_name(std::uint64_t name) {
 
 /// Who waits on the seat may find `released` as well: then it looks for both, what is served and its turn.
 void handover::tell(NodeId node) {
-  if (fences_) fence_writes(node);
+  if (fences_early()) fence_writes(node);
   const lock_array::word_at turn = locks_.seat_word(node, lock_, kTurn);
   write_released();
   put_released(turn, false);
@@ -194,6 +223,7 @@ void handover::finish() {
     transport.flag_fetch_add(local_->serving, 1);
   else
     transport.flag_add_early(local_->serving, 1);  // nobody waits for it
+  if (fences_ && !fences_early()) fence_writes({});
   transport.end_call(0, lane_);
   step_ = asked_ ? Step::late_answer : Step::none;
 }

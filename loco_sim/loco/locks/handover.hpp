@@ -49,7 +49,9 @@ class handover {
   enum class Step : std::uint8_t { none, next_name, name_behind, taking, late_answer };
 
   [[nodiscard]] bool to_next_thread();
+  [[nodiscard]] bool fences_early() const;
   void fence_writes(std::optional<NodeId> except);
+  void fence_class(std::optional<NodeId> except);
   void fence_who_answers();
   [[nodiscard]] std::optional<NodeId> likely_told();
   void hand_to_next_thread();

@@ -8,6 +8,7 @@
 #include "loco_sim/loco/membership/setup.hpp"
 #include "loco_sim/loco/memory/bounds.hpp"
 #include "loco_sim/loco/operations/ack_key.hpp"
+#include "loco_sim/loco/operations/mem_ref.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
 
 namespace loco {
@@ -24,6 +25,10 @@ std::string text_of(const mutex_options& options) {
   if (!options.fence) text += ", without fences";
   if (options.device_memory) text += ", in the NIC's memory";
   if (!options.fence_home) text += ", without fences of the home";
+  if (options.kind == lock_class::weak) text += ", of the weak class";
+  if (options.kind == lock_class::node)
+    text += options.fenced_node ? ", to node " + std::to_string(*options.fenced_node) : ", to their homes' nodes";
+  if (options.fault != lock_fault::none) text += ", with fault " + std::to_string(static_cast<int>(options.fault));
   if (options.patience_ps != usual.patience_ps) text += ", patience of " + std::to_string(options.patience_ps) + " ps";
   return text;
 }
@@ -104,8 +109,38 @@ std::int64_t lock_array::longest_rest_ps() const { return (transport().retries_p
 void lock_array::draw(std::uint64_t k, Address drawn, Address serving_and_next, ack_key& key) {
   const word_at next = home_word(k, kNext);
   const word_at served = home_word(k, kServing);
+  const bool by_cpu = options_.fault == lock_fault::home_cas && my_node() == home(k) && !options_.device_memory;
+  if (by_cpu || options_.fault == lock_fault::get_and_put) {
+    by_cpu ? draw_by_home_cas(k, drawn) : draw_by_get_and_put(k, drawn);
+    here().get(serving_and_next, served.region, served.offset, kServingAndNext, &key);
+    return;
+  }
   here().fetch_add(drawn, next.region, next.offset, share_of(my_node()), &key, {.fenced = false, .more = true});
   here().get(serving_and_next, served.region, served.offset, kServingAndNext, &key);
+}
+
+/// Others may draw in between: the same ticket.
+void lock_array::draw_by_get_and_put(std::uint64_t k, Address drawn) {
+  const word_at next = home_word(k, kNext);
+  ack_key key(here());
+  mem_ref sum(here(), kWord);
+  here().get(drawn, next.region, next.offset, kWord, &key);
+  key.wait();
+  sum.store(transport().load(drawn) + share_of(my_node()));
+  here().put(sum.address(), next.region, next.offset, kWord, &key, {.fenced = false});
+  key.wait();
+}
+
+/// A CPU's compare-and-swap is atomic with those of its host's CPUs, not with the NIC's.
+void lock_array::draw_by_home_cas(std::uint64_t k, Address drawn) {
+  const Address next = local(words_).base + home_word(k, kNext).offset;
+  std::uint64_t seen = transport().load(next);
+  while (true) {
+    const std::uint64_t old = transport().compare_swap_local(next, seen, seen + share_of(my_node()));
+    if (old == seen) break;
+    seen = old;
+  }
+  transport().store(drawn, seen);
 }
 
 void lock_array::give_back(std::uint64_t k, std::uint64_t drawn, Address answer, ack_key& key) {

@@ -20,6 +20,23 @@ class acquisition;
 class handover;
 class patience;
 
+/// What a lock promises of what its holder wrote, on top of mutual exclusion (docs/atomics.md): that it is in memory
+/// before the next holder goes on.
+enum class lock_class : std::uint8_t {
+  strong,  ///< everything, wherever it was written
+  weak,    ///< what CPUs stored: the rest is for the holder to fence
+  node,    ///< what CPUs stored, and what was put to one node
+};
+
+/// Known mistakes in locks. For experiments: to prove that checkers find them.
+enum class lock_fault : std::uint8_t {
+  none,
+  release_before_data,  ///< the lock is let go first, what was written under it is fenced then
+  no_home_fence,        ///< what was written to the home is not fenced, as if all turns were told there
+  get_and_put,          ///< a ticket is drawn by a get and a put in place of an atomic
+  home_cas,             ///< the home's CPU draws its tickets by its own compare-and-swap
+};
+
 struct mutex_options {
   std::uint32_t hand_overs_max = 16;  ///< in a row, between threads of one node
   /// False: letting go does not fence. For experiments: the bug that Section 6.2 tells of.
@@ -28,6 +45,9 @@ struct mutex_options {
   /// False: with device_memory letting go does not fence the home, as if what is written there came in order with the
   /// lock. For experiments: wrong where the NIC's memory has a path of its own (nic.device_own_path).
   bool fence_home = true;
+  lock_class kind = lock_class::strong;
+  std::optional<NodeId> fenced_node = {};  ///< of a lock to a node; empty: its home
+  lock_fault fault = lock_fault::none;
   std::optional<expect_num> peers = {};  ///< how many other nodes take part; empty means all, as an array needs
   /// Once a node does not answer, whoever sees nobody get the lock for so long takes it that this node had it. On top
   /// of the time in which an operation fails (Transport::retries_ps), which a holder that answers may have to wait.
@@ -78,6 +98,8 @@ class lock_array : public channel {
   void create();
   [[nodiscard]] std::uint64_t home_bytes() const;  ///< of a lock
   [[nodiscard]] NodeId home(std::uint64_t k) const;
+  /// Of a lock to a node.
+  [[nodiscard]] NodeId fenced_node(std::uint64_t k) const { return options_.fenced_node.value_or(home(k)); }
   /// Name and sign of who drew a ticket on a lock's home, a word of a node's seat (lock_words.hpp).
   [[nodiscard]] word_at name_word(std::uint64_t k, std::uint64_t drawn) const;
   [[nodiscard]] word_at sign_word(std::uint64_t k, std::uint64_t drawn) const;
@@ -89,6 +111,8 @@ class lock_array : public channel {
   [[nodiscard]] std::int64_t longest_rest_ps() const;
   /// Draws a ticket and looks which one is served and which one comes next, one right behind the other.
   void draw(std::uint64_t k, Address drawn, Address serving_and_next, ack_key& key);
+  void draw_by_get_and_put(std::uint64_t k, Address drawn);
+  void draw_by_home_cas(std::uint64_t k, Address drawn);
   /// Gives a ticket back if it is the latest one: whoever draws next gets it again. With later ones drawn it stays
   /// drawn, for nobody would pass on its turn. The answer says what came next.
   void give_back(std::uint64_t k, std::uint64_t drawn, Address answer, ack_key& key);

@@ -2,6 +2,7 @@
 //
 // To replay a failure: the seed is printed; random_document(seed, shape) is the document.
 #include <algorithm>
+#include <cstdlib>
 
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/in_order.hpp"
@@ -9,6 +10,7 @@
 #include "model/litmus/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/random_program.hpp"
+#include "tests/model/litmus/reference.hpp"
 
 using namespace loco;
 using model::litmus::Outcome;
@@ -137,6 +139,61 @@ TEST_CASE("remote atomics: explored is exact on many more random programs", "[.l
     INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
     CHECK(totals.sampled * 100 >= totals.possible * 95);
   }
+}
+
+namespace {
+
+/// Which part of a long test to run: LITMUS_SEED=FIRST-LAST.
+std::pair<std::uint64_t, std::uint64_t> part_of(std::uint64_t first, std::uint64_t last) {
+  const char* const chosen = std::getenv("LITMUS_SEED");
+  if (chosen == nullptr) return {first, last};
+  char* end = nullptr;
+  const std::uint64_t from = std::strtoull(chosen, &end, 10);
+  return {from, *end == '-' ? std::strtoull(end + 1, nullptr, 10) : from};
+}
+
+struct Agreement {
+  int programs = 0;
+  int machine = 0;      ///< of them: small enough for the operational machine
+  int definitions = 0;  ///< and for the definitions written out
+};
+
+/// The engine, the definitions, the operational machine, and what is explored on the simulated NIC.
+void check_engines(std::uint64_t seed, const std::string& model, Agreement& counts) {
+  namespace test = model::litmus::test;
+  const Random r = random_program(seed, {.model = model, .total_max = 6, .atomics = true});
+  INFO(model << ", seed " << seed << "\n" << r.document);
+  const std::vector<Outcome> allowed = declarative(r.program, model);
+  ++counts.programs;
+  if (const test::ReferenceResult found = test::reference(r.program, model, 20'000); !found.gave_up) {
+    ++counts.definitions;
+    CHECK(found.outcomes == allowed);
+  }
+  if (model == "loco") {  // made of shared variables and barriers, which show less than they may
+    const explore::Machine machine(model::litmus::implement(r.program), nic::HardwareProfile{});
+    CHECK(includes(allowed, explore::explore(machine, {.max_executions = 2000}).outcomes));
+    return;
+  }
+  if (const test::ReferenceResult found = test::machine(r.program, 40'000); !found.gave_up) {
+    ++counts.machine;
+    CHECK(found.outcomes == allowed);
+  }
+  const explore::ExploreResult explored = explore::explore(explore::Machine(r.program, nic::HardwareProfile{}));
+  REQUIRE(explored.complete);
+  CHECK(explored.outcomes == (model == "rdmatso" ? allowed : in_order(r.program)));
+}
+
+}  // namespace
+
+TEST_CASE("remote atomics: four engines agree on 10,000 random programs", "[.long]") {
+  Agreement counts;
+  const auto [first, last] = part_of(1, 3400);
+  for (std::uint64_t seed = first; seed <= last; ++seed)
+    for (const char* model : {"rdmatso", "rdmawait", "loco"}) check_engines(seed, model, counts);
+  WARN(counts.programs << " programs, " << counts.machine << " by the machine, " << counts.definitions
+                       << " by the definitions");
+  CHECK(counts.machine > counts.programs / 3);
+  CHECK(counts.definitions > counts.programs / 3);
 }
 
 TEST_CASE("words in relaxed and device regions: explored is within the model, and exact on most programs") {

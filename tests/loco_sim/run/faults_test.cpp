@@ -50,6 +50,13 @@ const std::vector<Expected>& expectations() {
       {"ring_without_wait", Library::rbl, Rule::message_value, ""},
       // App. D: a tuple that nobody wrote was returned.
       {"guards_read_forward", Library::msw, Rule::torn_read, ""},
+      // docs/atomics.md, "In traces": a strong lock's writes, wherever, are in memory before the next holder goes on.
+      {"lock_released_before_data", Library::lock, Rule::promise, ""},
+      {"lock_without_home_fence", Library::lock, Rule::promise, ""},
+      // Two draw the same ticket.
+      {"lock_by_get_and_put", Library::lock, Rule::mutual_exclusion, ""},
+      // The CPU's write came between the two halves of a NIC's atomic.
+      {"lock_by_home_cas", Library::rdmawait, Rule::mixed_access, ""},
   };
   return all;
 }
