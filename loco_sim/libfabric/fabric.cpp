@@ -1,6 +1,7 @@
 #include "loco_sim/libfabric/fabric.hpp"
 
 #include <cstring>
+#include <string_view>
 
 #include "loco_sim/libfabric/library.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -12,6 +13,11 @@ namespace {
 /// A process whose memory others operate on with fetching atomics ends by a signal there after some hundred of them, in
 /// fi_cq_read (github.com/ofiwg/libfabric/issues/11814).
 bool has_atomics_that_crash(const std::string& provider) { return provider.find("ofi_rxd") != std::string::npos; }
+
+/// Over sockets: whatever peers do comes through a descriptor. Of other providers that may be said of messages only.
+bool is_over_sockets(std::string_view provider) {
+  return provider.starts_with("tcp") || provider.starts_with("udp") || provider.starts_with("net");
+}
 
 Info ask(const std::string& provider, const std::string& address, std::uint64_t caps, std::uint64_t op_flags = 0) {
   const Info hints(library().dupinfo(nullptr));
@@ -58,18 +64,33 @@ Fabric::Fabric(const std::string& provider, const std::string& address)
   if (const int error = fi_av_open(domain_.get(), &av_attributes, &av, nullptr); error != 0)
     throw failed("fi_av_open", error);
   av_.reset(av);
-  fi_cq_attr cq_attributes{};
-  cq_attributes.format = FI_CQ_FORMAT_CONTEXT;
-  cq_attributes.wait_obj = FI_WAIT_NONE;
-  cq_attributes.size = 1U << 14U;
-  fid_cq* cq = nullptr;
-  if (const int error = fi_cq_open(domain_.get(), &cq_attributes, &cq, nullptr); error != 0)
-    throw failed("fi_cq_open", error);
-  cq_.reset(cq);
+  open_cq();
   const Owned<fid_ep> tried = create_endpoint();
   std::size_t at_once = 0;
   has_atomics_ = atomics && fi_fetch_atomicvalid(tried.get(), FI_UINT64, FI_SUM, &at_once) == 0 &&
                  fi_compare_atomicvalid(tried.get(), FI_UINT64, FI_CSWAP, &at_once) == 0;
+}
+
+void Fabric::open_cq() {
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_CONTEXT;
+  attributes.size = 1U << 14U;
+  attributes.wait_obj = progress_is_manual() && is_over_sockets(provider()) ? FI_WAIT_FD : FI_WAIT_NONE;
+  fid_cq* cq = nullptr;
+  int error = fi_cq_open(domain_.get(), &attributes, &cq, nullptr);
+  if (error != 0 && attributes.wait_obj == FI_WAIT_FD) {
+    attributes.wait_obj = FI_WAIT_NONE;
+    error = fi_cq_open(domain_.get(), &attributes, &cq, nullptr);
+  }
+  if (error != 0) throw failed("fi_cq_open", error);
+  cq_.reset(cq);
+  if (attributes.wait_obj == FI_WAIT_FD && fi_control(&cq->fid, FI_GETWAIT, &descriptor_) != 0) descriptor_ = -1;
+}
+
+bool Fabric::rearm() const {
+  fid* const waited_for = &cq_->fid;
+  fid* all[] = {waited_for};
+  return fi_trywait(fabric_.get(), all, 1) != -FI_EAGAIN;
 }
 
 Promises Fabric::promises() const {
