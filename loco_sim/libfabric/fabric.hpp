@@ -54,7 +54,7 @@ class Fabric {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   /// After a call of the provider: the descriptor tells of news again. False: there are some already.
   [[nodiscard]] bool rearm() const;
-  [[nodiscard]] Owned<fid_ep> create_endpoint() const;
+  [[nodiscard]] Owned<fid_ep> create_endpoint();
   [[nodiscard]] static std::vector<char> name_of(fid_ep& endpoint);
   [[nodiscard]] fi_addr_t insert(const std::vector<char>& name) const;
   [[nodiscard]] Owned<fid_mr> register_memory(void* memory, std::uint64_t size, std::uint64_t key) const;
@@ -62,6 +62,7 @@ class Fabric {
 
  private:
   void open_cq();
+  [[nodiscard]] Owned<fid_ep> make_endpoint() const;
 
   Info info_;
   Owned<fid_fabric> fabric_;
@@ -69,6 +70,7 @@ class Fabric {
   Owned<fid_av> av_;
   Owned<fid_cq> cq_;
   int descriptor_ = -1;
+  Owned<fid_ep> first_;  ///< that the provider has been asked about; the first one that somebody gets
   bool can_deliver_ = false;
   bool has_atomics_ = false;
 };
