@@ -1,6 +1,7 @@
 #include "loco_sim/libfabric/fabric.hpp"
 
 #include <cstring>
+#include <rdma/fi_errno.h>
 #include <string_view>
 #include <utility>
 
@@ -72,20 +73,35 @@ Fabric::Fabric(const std::string& provider, const std::string& address)
                  fi_compare_atomicvalid(first_.get(), FI_UINT64, FI_CSWAP, &at_once) == 0;
 }
 
+/// ofi_rxd 1.17 says which descriptor it is of wait sets only, which later versions do not have.
 void Fabric::open_cq() {
+  const bool waits = progress_is_manual() && is_over_sockets(provider());
+  if (waits && (open_cq(FI_WAIT_FD) || open_cq(FI_WAIT_SET))) return;
+  wait_set_.reset();
+  if (!open_cq(FI_WAIT_NONE)) throw failed("fi_cq_open", FI_EOPNOTSUPP);
+}
+
+bool Fabric::open_cq(fi_wait_obj waited_for) {
+  if (waited_for == FI_WAIT_SET) {
+    fi_wait_attr set_attributes{};
+    set_attributes.wait_obj = FI_WAIT_FD;
+    fid_wait* set = nullptr;
+    if (fi_wait_open(fabric_.get(), &set_attributes, &set) != 0) return false;
+    wait_set_.reset(set);
+  }
   fi_cq_attr attributes{};
   attributes.format = FI_CQ_FORMAT_CONTEXT;
   attributes.size = 1U << 14U;
-  attributes.wait_obj = progress_is_manual() && is_over_sockets(provider()) ? FI_WAIT_FD : FI_WAIT_NONE;
+  attributes.wait_obj = waited_for;
+  attributes.wait_set = wait_set_.get();
   fid_cq* cq = nullptr;
-  int error = fi_cq_open(domain_.get(), &attributes, &cq, nullptr);
-  if (error != 0 && attributes.wait_obj == FI_WAIT_FD) {
-    attributes.wait_obj = FI_WAIT_NONE;
-    error = fi_cq_open(domain_.get(), &attributes, &cq, nullptr);
-  }
-  if (error != 0) throw failed("fi_cq_open", error);
+  if (fi_cq_open(domain_.get(), &attributes, &cq, nullptr) != 0) return false;
   cq_.reset(cq);
-  if (attributes.wait_obj == FI_WAIT_FD && fi_control(&cq->fid, FI_GETWAIT, &descriptor_) != 0) descriptor_ = -1;
+  if (waited_for == FI_WAIT_NONE) return true;
+  if (fi_control(waited_for == FI_WAIT_SET ? &wait_set_->fid : &cq->fid, FI_GETWAIT, &descriptor_) == 0) return true;
+  descriptor_ = -1;
+  cq_.reset();
+  return false;
 }
 
 bool Fabric::rearm() const {

@@ -62,12 +62,15 @@ class Fabric {
 
  private:
   void open_cq();
+  /// False: the provider has no such thing to wait for, or does not say which descriptor it is.
+  bool open_cq(fi_wait_obj waited_for);
   [[nodiscard]] Owned<fid_ep> make_endpoint() const;
 
   Info info_;
   Owned<fid_fabric> fabric_;
   Owned<fid_domain> domain_;
   Owned<fid_av> av_;
+  Owned<fid_wait> wait_set_;
   Owned<fid_cq> cq_;
   int descriptor_ = -1;
   Owned<fid_ep> first_;  ///< that the provider has been asked about; the first one that somebody gets
