@@ -172,12 +172,11 @@ void Conductor::main_loop() {
       if (InterruptNoted::seen()) interrupted();
       if (death_seen()) look_for_deaths();
     }
-    if (all_ended()) return;
+    if (some_ended_ && all_ended()) return;
     if (!timers_.empty()) {
       const std::int64_t at = timers_.begin()->first.first;
-      if (system_.thread_stopped(clock_) && (system_.idle() || at <= system_.next_time().ps)) {
+      if ((system_.idle() || at <= system_.next_time().ps) && system_.thread_stopped(clock_))
         system_.wake(clock_, {std::max(at, system_.now().ps)});
-      }
     }
     if (system_.step(context)) {
       while (!timers_.empty() && timers_.begin()->first.first <= system_.now().ps) {

@@ -287,6 +287,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   Outputs outputs_;
   Result result_;
   bool ending_ = false;
+  bool some_ended_ = false;  ///< of the processes
   sim::FiberPool pool_;  ///< last: its destructor unwinds what uses the rest
 };
 

@@ -95,7 +95,7 @@ nic::ThreadId Conductor::machine_thread(std::uint32_t host) {
 
 void Conductor::ended(Program& program, int wait_status) {
   if (InterruptNoted::seen()) interrupted();  // a terminal sends it to programs, too
-  program.ended = true;
+  program.ended = some_ended_ = true;
   for (const auto& thread : program.threads)
     result_.accesses_told = result_.accesses_told || thread->channel->accesses_told != 0;
   program.memory.leave();
