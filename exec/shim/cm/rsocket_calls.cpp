@@ -76,18 +76,22 @@ int tell_mapping(RSocket& s, const Control& control) {
 }
 
 short state_of(RSocket& s, short wanted) {
-  short out = 0;
   if (s.listening) {
     pollfd look{.fd = s.file, .events = POLLIN, .revents = 0};
     return static_cast<short>(poll(&look, 1, 0) > 0 ? wanted & POLLIN : 0);
   }
+  const auto now = [&] {
+    short out = 0;
+    if (s.readable != 0 || s.peer_ended) out |= POLLIN;
+    if (can_send(s) && !s.ended) out |= POLLOUT;
+    out &= wanted;
+    if (s.broken) out |= POLLERR;
+    if (s.broken || (s.peer_ended && s.ended)) out |= POLLHUP;
+    return out;
+  };
+  if (const short out = now()) return out;  // a queue is polled only for what is not there yet
   progress(s);
-  if (s.readable != 0 || s.peer_ended) out |= POLLIN;
-  if (can_send(s) && !s.ended) out |= POLLOUT;
-  out &= wanted;
-  if (s.broken) out |= POLLERR;
-  if (s.broken || (s.peer_ended && s.ended)) out |= POLLHUP;
-  return out;
+  return now();
 }
 
 std::int64_t clock_ns() {
@@ -235,7 +239,7 @@ LOCO_EXPORT ssize_t rrecv(int file, void* out, std::size_t bytes, int flags) {
   const std::size_t least = (flags & MSG_WAITALL) != 0 ? bytes : 1;
   std::size_t done = 0;
   while (bytes != 0) {
-    progress(*s);
+    if (s->readable == 0) progress(*s);
     done += read_some(*s, static_cast<char*>(out) + done, bytes - done, (flags & MSG_PEEK) != 0);
     if (done >= least || (done != 0 && (flags & MSG_PEEK) != 0) || s->peer_ended) break;
     if (s->broken) return done != 0 ? static_cast<ssize_t>(done) : fail(ECONNRESET);
@@ -423,12 +427,13 @@ LOCO_EXPORT std::size_t riowrite(int file, const void* data, std::size_t bytes, 
   if (s == nullptr) return static_cast<std::size_t>(-1);
   std::size_t done = 0;
   while (done < bytes) {
-    progress(*s);
     const ssize_t part = write_mapped(*s, static_cast<const char*>(data) + done, bytes - done,
                                       static_cast<std::uint64_t>(offset) + done);
     if (part < 0 || s->broken) return done != 0 ? done : static_cast<std::size_t>(-1);
+    if (part == 0) progress(*s);
     if (part == 0 && !blocks(*s, flags)) break;
     done += static_cast<std::size_t>(part);
   }
+  if (done == 0 && bytes != 0) return static_cast<std::size_t>(fail(EAGAIN));
   return done;
 }
