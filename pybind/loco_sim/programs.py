@@ -121,6 +121,7 @@ class ProgramsScenario:
 
     def __init__(self, file: str | None, text: str) -> None:
         self._file, self._text = file, text
+        self.__qualname__ = text  # what tells the points of a sweep of it from those of another
 
     @classmethod
     def of(cls, what: Any) -> ProgramsScenario | None:
@@ -135,11 +136,6 @@ class ProgramsScenario:
             return None
         content = _core.read_document(file)
         return cls(file, content.decode()) if _core.runs_programs(content, file) else None
-
-    @property
-    def __qualname__(self) -> str:
-        """What tells the points of a sweep of it from those of another."""
-        return self._text
 
     def __call__(self, **overrides: Any) -> Exec:
         if self._file is not None:
