@@ -113,7 +113,7 @@ void Conductor::start_programs() {
     program->base = processes_[host]->add(program->memory);
     system_.set_foreign_memory(host, processes_[host].get());
     const sim::SimTime start = sim::SimTime{} + specs[host].after.value_or(kStartGap * host);
-    auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{*program, 0, std::move(channel)});
+    auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{*program, program->threads_begun++, std::move(channel)});
     thread->id = system_.create_thread(host, start);
     threads_.resize(thread->id + 1);
     threads_[thread->id] = thread.get();
@@ -131,13 +131,12 @@ void Conductor::start_programs() {
 // --- the run ---------------------------------------------------------------------------------------------------------
 
 void Conductor::run(nic::Cpu& cpu) {
-  ProgramThread* const thread = threads_[cpu.thread()];
-  if (thread == nullptr) {  // the clock: due timers are called between steps
+  if (cpu.thread() == clock_) {  // due timers are called between steps
     look_at_srqs(cpu);
-    cpu.stop();
-    return;
+    return cpu.stop();
   }
-  if (thread->ended) return cpu.stop();
+  ProgramThread* const thread = threads_[cpu.thread()];
+  if (thread == nullptr || thread->ended) return cpu.stop();
   cpu_ = &cpu;
   pool_.resume(thread->fiber);
   if (pool_.finished(thread->fiber) || thread->ended) cpu.stop();
@@ -173,12 +172,11 @@ void Conductor::main_loop() {
       if (InterruptNoted::seen()) interrupted();
       if (death_seen()) look_for_deaths();
     }
-    if (all_ended()) return;
+    if (some_ended_ && all_ended()) return;
     if (!timers_.empty()) {
       const std::int64_t at = timers_.begin()->first.first;
-      if (system_.thread_stopped(clock_) && (system_.idle() || at <= system_.next_time().ps)) {
+      if ((system_.idle() || at <= system_.next_time().ps) && system_.thread_stopped(clock_))
         system_.wake(clock_, {std::max(at, system_.now().ps)});
-      }
     }
     if (system_.step(context)) {
       while (!timers_.empty() && timers_.begin()->first.first <= system_.now().ps) {
@@ -250,7 +248,7 @@ bool Conductor::give_turn(ProgramThread& thread) {
   Channel& c = *thread.channel;
   static_cast<void>(system_.counters());  // what was due is in memory: the program's loads see it
   c.now_ps = system_.now().ps;
-  c.threads = thread.program.threads.size() > 1 ? 1 : 0;
+  c.threads = thread.program.threads_begun > 1 ? 1 : 0;
   c.ports_down = thread.program.ports_down;
   thread.io_seen = io_changes_;
   thread.releases_seen = thread.program.releases;

@@ -35,7 +35,7 @@ struct Program;
 
 struct ProgramThread {
   Program& program;
-  std::uint32_t index;  ///< among the program's
+  std::uint32_t index;  ///< among all that the program has begun
   ChannelEnd channel;
   nic::ThreadId id = 0;
   sim::FiberId fiber{};
@@ -95,7 +95,8 @@ struct Program {
   bool debugged = false;
   nic::CqId no_cq = nic::kNone;  ///< of queue pairs that have none
   std::uint32_t spinning = 0;    ///< threads that wait for the others
-  std::vector<std::unique_ptr<ProgramThread>> threads{};
+  std::vector<std::unique_ptr<ProgramThread>> threads{};  ///< the first one, and those that have not ended
+  std::uint32_t threads_begun = 0;
   ProgramMemory memory{};
   std::vector<nic::QpId> queue_pairs{};
   std::map<std::uint32_t, std::deque<nic::CqId>> cq_events{};  ///< by completion channel
@@ -168,6 +169,9 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
     for (const auto& child : children_) f(*child);
   }
   void thread_ended(ProgramThread& thread);
+  /// Nobody refers to it any more; another one of its host has its place in the machine.
+  void forget(ProgramThread& thread);
+  [[nodiscard]] nic::ThreadId machine_thread(std::uint32_t host);
   [[nodiscard]] std::string deadlock() const;
   void finish(Result& result);
 
@@ -258,6 +262,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::vector<bool> shares_receives_;                         ///< by queue pair: has it a shared receive queue?
   std::vector<bool> is_xrc_;                                  ///< by queue pair
   std::vector<Program*> owners_;                              ///< by queue pair
+  std::map<std::uint32_t, std::vector<nic::ThreadId>> free_threads_;  ///< by host: the machine's, of ended ones
   std::vector<bool> written_to_;                              ///< by host: others write there without its being told
   std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams_;   ///< receives that datagrams are being written to
   std::map<nic::QpId, std::deque<nic::SrqId>> xrc_messages_;  ///< whose completions have not been polled
@@ -282,6 +287,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   Outputs outputs_;
   Result result_;
   bool ending_ = false;
+  bool some_ended_ = false;  ///< of the processes
   sim::FiberPool pool_;  ///< last: its destructor unwinds what uses the rest
 };
 

@@ -71,9 +71,31 @@ void Conductor::thread_ended(ProgramThread& thread) {
   thread.wait = Wait::nothing;
 }
 
+void Conductor::forget(ProgramThread& thread) {
+  Program& program = thread.program;
+  result_.accesses_told = result_.accesses_told || thread.channel->accesses_told != 0;
+  threads_[thread.id] = nullptr;
+  free_threads_[program.host].push_back(thread.id);
+  std::erase_if(program.threads, [&](const auto& one) { return one.get() == &thread; });
+}
+
+/// One that begins now.
+nic::ThreadId Conductor::machine_thread(std::uint32_t host) {
+  std::vector<nic::ThreadId>& free = free_threads_[host];
+  if (free.empty()) {
+    const nic::ThreadId made = system_.create_thread(host, system_.now());
+    threads_.resize(made + 1);
+    return made;
+  }
+  const nic::ThreadId again = free.back();
+  free.pop_back();
+  system_.wake(again, system_.now());
+  return again;
+}
+
 void Conductor::ended(Program& program, int wait_status) {
   if (InterruptNoted::seen()) interrupted();  // a terminal sends it to programs, too
-  program.ended = true;
+  program.ended = some_ended_ = true;
   for (const auto& thread : program.threads)
     result_.accesses_told = result_.accesses_told || thread->channel->accesses_told != 0;
   program.memory.leave();

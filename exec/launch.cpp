@@ -113,7 +113,10 @@ std::vector<std::string> environment_of(const ProgramSpec& program, const std::s
     const std::string before = value_of(name);
     set(name, before.empty() ? value : value + ":" + before);
   };
-  in_front("LD_PRELOAD", shim_folder + "/libibverbs.so.1");
+  // behind the user's own, such as librspreload.so: what they replace is theirs, and what they call then is the shim's
+  const std::string shim = shim_folder + "/libibverbs.so.1";
+  const std::string preloaded = value_of("LD_PRELOAD");
+  set("LD_PRELOAD", preloaded.empty() ? shim : preloaded + ":" + shim);
   in_front("LD_LIBRARY_PATH", shim_folder);
   set(kChannelVariable, fmt::format("{}", channel));
   if (value_of("PYTHONHASHSEED").empty()) set("PYTHONHASHSEED", "0");  // else Python asks the kernel for chance

@@ -65,6 +65,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       after_step_.emplace_back([this, &thread] {
         while (thread_is_there(thread.program.process, thread.channel->thread)) wait_shortly();
         released(thread.program);
+        if (thread.index != 0) forget(thread);
       });
       break;
     case Request::register_memory:
@@ -255,9 +256,8 @@ void Conductor::start_process(ProgramThread& maker) {
 
 void Conductor::begin_thread(Program& program, ChannelEnd channel) {
   auto thread = std::unique_ptr<ProgramThread>(
-      new ProgramThread{program, static_cast<std::uint32_t>(program.threads.size()), std::move(channel)});
-  thread->id = system_.create_thread(program.host, system_.now());
-  threads_.resize(thread->id + 1);
+      new ProgramThread{program, program.threads_begun++, std::move(channel)});
+  thread->id = machine_thread(program.host);
   threads_[thread->id] = thread.get();
   thread->fiber = pool_.create([this, t = thread.get()] {
     if (await(*t)) serve(*t);

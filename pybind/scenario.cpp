@@ -9,6 +9,7 @@
 
 #include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/hardware.hpp"
+#include "loco_sim/scenario/programs.hpp"
 #include "nic_model/profile_options.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interpreter_lock.hpp"
@@ -139,6 +140,7 @@ void bind_scenario(py::module_& m) {
     }();
     return py::bytes(text);  // as they are: the parser says where they are no UTF-8
   });
+  m.def("runs_programs", &scenario::runs_programs);
   m.def(
       "parse_scenario",
       [](const std::string& text, const std::string& file, const Overrides& overrides) {

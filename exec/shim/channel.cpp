@@ -169,6 +169,7 @@ std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64
   const std::uint64_t arguments[] = {a, b, c, d, e, f};
   std::memcpy(mine.arguments, arguments, sizeof(arguments));
   mine.request = request;
+  handed_over();
   hand_over(mine);
   if (mine.news_count != 0 || mine.mail_count != 0) take_news(mine);
   if (request != Request::sync) clock_used_otherwise();
@@ -216,5 +217,6 @@ LOCO_EXPORT loco::exec::Channel* loco_sim_channel() { return loco::shim::channel
 LOCO_EXPORT std::int64_t loco_sim_call(loco::exec::Request request, std::uint64_t a, std::uint64_t b) {
   return loco::shim::call(request, a, b);
 }
+LOCO_EXPORT void loco_sim_note_look() { loco::shim::note_empty_look(); }
 LOCO_EXPORT int loco_sim_unsupported(const char* what) { return loco::shim::unsupported(what); }
 LOCO_EXPORT void loco_sim_set_mailbox(loco::shim::TakeMail take) { loco::shim::set_mailbox(take); }

@@ -160,6 +160,8 @@ void fill_start_bytes(void* out);
 void break_cycle();
 /// A look at descriptors that found nothing is a part of the turn.
 void note_empty_look();
+/// This thread has given the turn away.
+void handed_over();
 
 // --- events.cpp ----------------------------------------------------------------------------------------------------
 /// Makes file descriptors readable, as the reply says.

@@ -85,6 +85,15 @@ void step(ucontext_t& context, Closed again) {
   context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
 }
 
+/// A string instruction that is repeated: each repetition is a step of its own, at the same instruction.
+bool repeats_itself(const unsigned char* code) {
+  const bool repeats = *code == 0xf2 || *code == 0xf3;
+  if (!repeats) return false;
+  ++code;
+  if ((*code & 0xf0U) == 0x40) ++code;  // REX
+  return (*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf);
+}
+
 /// An access to a closed page.
 void look_at(ucontext_t& context, std::uintptr_t address) {
   greg_t* const registers = context.uc_mcontext.gregs;
@@ -92,6 +101,7 @@ void look_at(ucontext_t& context, std::uintptr_t address) {
   const bool writes = (registers[REG_ERR] & kWriteFault) != 0;
   const Closed was = closed;
   open_all();
+  if (repeats_itself(reinterpret_cast<const unsigned char*>(instruction))) return;  // it copies, or looks for something
   const std::uintptr_t word = address & ~std::uintptr_t{7};
   if (!writes) {
     const std::uint64_t value = word_at(word);

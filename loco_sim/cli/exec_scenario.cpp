@@ -6,6 +6,7 @@
 #include "exec/run.hpp"
 #include "fabric/topology/topology.hpp"
 #include "loco_sim/scenario/data.hpp"
+#include "loco_sim/scenario/programs.hpp"
 #include "options/units.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -18,12 +19,6 @@ namespace {
 using yaml::Node;
 
 constexpr const char* kPath = "workload.hosts";
-
-const Node* programs_node(const Node& root) {
-  const Node* const workload = root.kind == Node::Kind::map ? root.find("workload") : nullptr;
-  const Node* const kind = workload != nullptr && workload->kind == Node::Kind::map ? workload->find("kind") : nullptr;
-  return kind != nullptr && kind->text == "programs" ? workload : nullptr;
-}
 
 std::vector<std::string> command(const Node& node, const std::string& path) {
   if (node.kind != Node::Kind::list || node.items.empty())
@@ -106,7 +101,7 @@ std::vector<exec::PortChange> port_changes(const scenario::Scenario& s) {
 
 bool runs_programs(const std::string& path_or_name) {
   try {
-    return programs_node(yaml::load_document(scenario::find_scenario(path_or_name))) != nullptr;
+    return scenario::programs_workload(yaml::load_document(scenario::find_scenario(path_or_name))) != nullptr;
   } catch (const text::InputError&) {
     return false;
   }
@@ -114,7 +109,7 @@ bool runs_programs(const std::string& path_or_name) {
 
 exec::Options load_programs(const std::string& path_or_name, const std::vector<scenario::Override>& overrides) {
   const Node root = yaml::load_document(scenario::find_scenario(path_or_name));
-  const Node* const workload = programs_node(root);
+  const Node* const workload = scenario::programs_workload(root);
   if (workload == nullptr)
     throw text::InputError(root.place, "workload", "{kind: programs, hosts: {0: [PROGRAM, ARGUMENT]}}",
                            "another workload");

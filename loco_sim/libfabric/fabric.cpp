@@ -1,6 +1,9 @@
 #include "loco_sim/libfabric/fabric.hpp"
 
 #include <cstring>
+#include <rdma/fi_errno.h>
+#include <string_view>
+#include <utility>
 
 #include "loco_sim/libfabric/library.hpp"
 #include "loco_sim/loco/errors.hpp"
@@ -12,6 +15,11 @@ namespace {
 /// A process whose memory others operate on with fetching atomics ends by a signal there after some hundred of them, in
 /// fi_cq_read (github.com/ofiwg/libfabric/issues/11814).
 bool has_atomics_that_crash(const std::string& provider) { return provider.find("ofi_rxd") != std::string::npos; }
+
+/// Over sockets: whatever peers do comes through a descriptor. Of other providers that may be said of messages only.
+bool is_over_sockets(std::string_view provider) {
+  return provider.starts_with("tcp") || provider.starts_with("udp") || provider.starts_with("net");
+}
 
 Info ask(const std::string& provider, const std::string& address, std::uint64_t caps, std::uint64_t op_flags = 0) {
   const Info hints(library().dupinfo(nullptr));
@@ -58,18 +66,48 @@ Fabric::Fabric(const std::string& provider, const std::string& address)
   if (const int error = fi_av_open(domain_.get(), &av_attributes, &av, nullptr); error != 0)
     throw failed("fi_av_open", error);
   av_.reset(av);
-  fi_cq_attr cq_attributes{};
-  cq_attributes.format = FI_CQ_FORMAT_CONTEXT;
-  cq_attributes.wait_obj = FI_WAIT_NONE;
-  cq_attributes.size = 1U << 14U;
-  fid_cq* cq = nullptr;
-  if (const int error = fi_cq_open(domain_.get(), &cq_attributes, &cq, nullptr); error != 0)
-    throw failed("fi_cq_open", error);
-  cq_.reset(cq);
-  const Owned<fid_ep> tried = create_endpoint();
+  open_cq();
+  first_ = make_endpoint();
   std::size_t at_once = 0;
-  has_atomics_ = atomics && fi_fetch_atomicvalid(tried.get(), FI_UINT64, FI_SUM, &at_once) == 0 &&
-                 fi_compare_atomicvalid(tried.get(), FI_UINT64, FI_CSWAP, &at_once) == 0;
+  has_atomics_ = atomics && fi_fetch_atomicvalid(first_.get(), FI_UINT64, FI_SUM, &at_once) == 0 &&
+                 fi_compare_atomicvalid(first_.get(), FI_UINT64, FI_CSWAP, &at_once) == 0;
+}
+
+/// ofi_rxd 1.17 says which descriptor it is of wait sets only, which later versions do not have.
+void Fabric::open_cq() {
+  const bool waits = progress_is_manual() && is_over_sockets(provider());
+  if (waits && (open_cq(FI_WAIT_FD) || open_cq(FI_WAIT_SET))) return;
+  wait_set_.reset();
+  if (!open_cq(FI_WAIT_NONE)) throw failed("fi_cq_open", FI_EOPNOTSUPP);
+}
+
+bool Fabric::open_cq(fi_wait_obj waited_for) {
+  if (waited_for == FI_WAIT_SET) {
+    fi_wait_attr set_attributes{};
+    set_attributes.wait_obj = FI_WAIT_FD;
+    fid_wait* set = nullptr;
+    if (fi_wait_open(fabric_.get(), &set_attributes, &set) != 0) return false;
+    wait_set_.reset(set);
+  }
+  fi_cq_attr attributes{};
+  attributes.format = FI_CQ_FORMAT_CONTEXT;
+  attributes.size = 1U << 14U;
+  attributes.wait_obj = waited_for;
+  attributes.wait_set = wait_set_.get();
+  fid_cq* cq = nullptr;
+  if (fi_cq_open(domain_.get(), &attributes, &cq, nullptr) != 0) return false;
+  cq_.reset(cq);
+  if (waited_for == FI_WAIT_NONE) return true;
+  if (fi_control(waited_for == FI_WAIT_SET ? &wait_set_->fid : &cq->fid, FI_GETWAIT, &descriptor_) == 0) return true;
+  descriptor_ = -1;
+  cq_.reset();
+  return false;
+}
+
+bool Fabric::rearm() const {
+  fid* const waited_for = &cq_->fid;
+  fid* all[] = {waited_for};
+  return fi_trywait(fabric_.get(), all, 1) != -FI_EAGAIN;
 }
 
 Promises Fabric::promises() const {
@@ -79,7 +117,10 @@ Promises Fabric::promises() const {
           .atomics_apart = !has_atomics_};
 }
 
-Owned<fid_ep> Fabric::create_endpoint() const {
+/// ofi_rxm 1.17 looks at an endpoint that has been closed when its completion queue is waited for: none is made in vain.
+Owned<fid_ep> Fabric::create_endpoint() { return first_ != nullptr ? std::move(first_) : make_endpoint(); }
+
+Owned<fid_ep> Fabric::make_endpoint() const {
   fid_ep* made = nullptr;
   if (const int error = fi_endpoint(domain_.get(), info_.get(), &made, nullptr); error != 0)
     throw failed("fi_endpoint", error);

@@ -49,18 +49,31 @@ class Fabric {
   [[nodiscard]] bool addresses_are_virtual() const { return (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0; }
   /// Does the provider reach memory within its calls only, and not by threads or hardware of its own?
   [[nodiscard]] bool progress_is_manual() const { return info_->domain_attr->data_progress == FI_PROGRESS_MANUAL; }
-  [[nodiscard]] Owned<fid_ep> create_endpoint() const;
+  /// A file descriptor that is readable when a call of the provider would get something on, be it an operation of this
+  /// node or one of others on its memory. -1: there is none, as where hardware reaches memory.
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+  /// After a call of the provider: the descriptor tells of news again. False: there are some already.
+  [[nodiscard]] bool rearm() const;
+  [[nodiscard]] Owned<fid_ep> create_endpoint();
   [[nodiscard]] static std::vector<char> name_of(fid_ep& endpoint);
   [[nodiscard]] fi_addr_t insert(const std::vector<char>& name) const;
   [[nodiscard]] Owned<fid_mr> register_memory(void* memory, std::uint64_t size, std::uint64_t key) const;
   [[nodiscard]] fid_cq& cq() const { return *cq_; }
 
  private:
+  void open_cq();
+  /// False: the provider has no such thing to wait for, or does not say which descriptor it is.
+  bool open_cq(fi_wait_obj waited_for);
+  [[nodiscard]] Owned<fid_ep> make_endpoint() const;
+
   Info info_;
   Owned<fid_fabric> fabric_;
   Owned<fid_domain> domain_;
   Owned<fid_av> av_;
+  Owned<fid_wait> wait_set_;
   Owned<fid_cq> cq_;
+  int descriptor_ = -1;
+  Owned<fid_ep> first_;  ///< that the provider has been asked about; the first one that somebody gets
   bool can_deliver_ = false;
   bool has_atomics_ = false;
 };

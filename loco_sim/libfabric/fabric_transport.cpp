@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <poll.h>
 #include <rdma/fi_errno.h>
 #include <sched.h>
 #include <stdexcept>
+#include <time.h>
 
 #include "loco_sim/loco/errors.hpp"
 
@@ -69,6 +71,21 @@ Status status_of(int error) {
 using Word = std::atomic_ref<std::uint64_t>;
 Word word(Address address) {
   return Word(*reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): it is a pointer
+}
+
+/// Providers that send again what has not been acknowledged do so in their calls only.
+constexpr std::int64_t kTimersEveryNs = 2'000'000;
+constexpr int kRestMs = 4;
+
+std::int64_t clock_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+}
+
+bool is_readable(int descriptor) {
+  pollfd look{.fd = descriptor, .events = POLLIN, .revents = 0};
+  return ::poll(&look, 1, 0) > 0;
 }
 
 std::string address_of(const process::Options& options) { return options.hosts[options.node].name; }
@@ -187,10 +204,7 @@ void FabricTransport::wait_for_order(PerThread& thread, NodeId node, Operation o
     if (earlier.atomics != 0 && (fenced || orders_.must_wait(Access::atomic, kWord, next, size))) return true;
     return earlier.puts != 0 && orders_.must_wait(Access::put, earlier.largest_put, next, size);
   };
-  while (in_the_way()) {
-    check_closing();
-    if (!progress()) ::sched_yield();
-  }
+  while (in_the_way()) wait();
   if (operation == Operation::put)
     earlier.largest_put = earlier.puts == 0 ? size : std::max<std::uint64_t>(earlier.largest_put, size);
 }
@@ -209,10 +223,7 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
                       remote.connection};
   };
   wait_for_order(thread, node, operation, size);
-  while (under_way.all() >= options().send_queue_entries) {
-    check_closing();
-    if (!progress()) ::sched_yield();
-  }
+  while (under_way.all() >= options().send_queue_entries) wait();
   if (gone()) return tell(failed_at_once());
   const Target to = target(remote, offset);
   Record& record = operations_.begin({.token = tag.token,
@@ -227,7 +238,8 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
   };
   std::int64_t error = try_to_give();
   while (error == -FI_EAGAIN && !gone()) {
-    if (!progress()) ::sched_yield();
+    ring();  // the provider may have worked before it refused
+    wait();
     error = try_to_give();
   }
   if (error == 0) {
@@ -366,6 +378,7 @@ void FabricTransport::take_answer(const std::string& body) {
   }
   if (answer.status == Status::success) word(record->local).store(answer.old);
   finish(*record, answer.status);
+  ring();  // its thread may wait before it posts the next
 }
 
 void FabricTransport::remote_fence(NodeId node) { mine().fence_next.at(node) = true; }
@@ -392,24 +405,59 @@ void FabricTransport::finish(Record& record, Status status) {
   if (told || status != Status::success) tell(completion);
 }
 
-bool FabricTransport::progress() {
-  const std::unique_lock lock(provider_mutex_, std::try_to_lock);
-  if (!lock) return false;
+bool FabricTransport::take_finished() {
   std::array<fi_cq_entry, 16> found;
   const ssize_t count = fi_cq_read(&fabric_.cq(), found.data(), found.size());
-  if (count == -FI_EAVAIL) {
-    fi_cq_err_entry failed{};
-    if (fi_cq_readerr(&fabric_.cq(), &failed, 0) != 1) return false;
-    if (failed.op_context != nullptr) finish(*static_cast<Record*>(failed.op_context), status_of(failed.err));
-    return true;
-  }
+  if (count == -FI_EAVAIL) return take_failed();
   for (ssize_t i = 0; i < count; ++i)
     finish(*static_cast<Record*>(found[static_cast<std::size_t>(i)].op_context), Status::success);
   return count > 0;
 }
 
+bool FabricTransport::take_failed() {
+  fi_cq_err_entry failed{};
+  if (fi_cq_readerr(&fabric_.cq(), &failed, 0) != 1) return false;
+  if (failed.op_context != nullptr) finish(*static_cast<Record*>(failed.op_context), status_of(failed.err));
+  return true;
+}
+
+/// Where there is a descriptor, the provider works only after it was readable, or a timer of its own may be due: so who
+/// rests is rung whenever memory may have changed.
+bool FabricTransport::progress() {
+  const int descriptor = fabric_.descriptor();
+  bool news = false;
+  {
+    const std::lock_guard lock(provider_mutex_);
+    if (descriptor < 0) return take_finished();
+    news = owes_a_turn_ || is_readable(descriptor);
+    const std::int64_t now = clock_ns();
+    if (!news && now - progressed_at_ < kTimersEveryNs) return false;
+    progressed_at_ = now;
+    while (take_finished()) news = true;
+    owes_a_turn_ = !fabric_.rearm();
+  }
+  if (news) ring();
+  return news;
+}
+
 void FabricTransport::idle() {
-  if (!progress()) ::sched_yield();
+  if (!progress() && fabric_.descriptor() < 0) ::sched_yield();
+}
+
+void FabricTransport::wait() {
+  polls();
+  progress();
+  pause();
+}
+
+void FabricTransport::rest(int bell, bool polls) {
+  if (fabric_.descriptor() < 0) {
+    if (!polls) idle();
+    return;
+  }
+  std::array<pollfd, 2> looks = {{{.fd = bell, .events = POLLIN, .revents = 0},
+                                  {.fd = fabric_.descriptor(), .events = POLLIN, .revents = 0}}};
+  if (::poll(looks.data(), looks.size(), owes_a_turn_ ? 0 : kRestMs) == 0 || looks[1].revents != 0) progress();
 }
 
 std::size_t FabricTransport::poll(std::span<Completion> out) {
@@ -417,7 +465,7 @@ std::size_t FabricTransport::poll(std::span<Completion> out) {
   polls();
   const bool news = progress();
   if (finished_size_.load() == 0) {
-    if (!news) ::sched_yield();
+    if (!news && fabric_.descriptor() < 0) ::sched_yield();
     return 0;
   }
   const std::lock_guard lock(finished_mutex_);

@@ -4,7 +4,8 @@
 // promises about the order of one endpoint's operations is about the thread's. What LOCO asks for beyond that, the
 // transport waits for before it posts (orders.hpp), with completions that say that a put is in memory
 // (FI_DELIVERY_COMPLETE); where a provider has neither, lacks() says so, and LOCO refuses. Progress is manual in most
-// providers: whoever waits makes it, also for what others do to this node's memory. Where a provider has no atomics, or
+// providers: whoever waits makes it, also for what others do to this node's memory. Over sockets a thread that has
+// nothing to do blocks until the provider's descriptor or its own bell is readable; who makes progress rings. Where a provider has no atomics, or
 // none that can be relied on, the target's own process does them, asked by a message over TCP, if nobody but who holds
 // the provider's lock reaches its memory for others: so they are atomic with each other. Keys of 64 bits and addresses
 // from the start of a registration stay here: each side tells the other of its registrations when they are made, and a
@@ -77,6 +78,7 @@ class FabricTransport final : public process::ProcessTransport {
 
   Registered register_memory(void* memory, std::uint64_t size) override;
   void idle() override;
+  void rest(int bell, bool polls) override;
   void on_wire(NodeId from, const std::string& body) override;
   void on_lost(NodeId node) override;
 
@@ -97,8 +99,13 @@ class FabricTransport final : public process::ProcessTransport {
   void take_answer(const std::string& body);
   void wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size);
   [[nodiscard]] Target target(const Region& remote, std::uint64_t offset) const;
-  /// Takes what the provider has finished; false when there was nothing, or somebody else is at it.
+  /// A turn of a wait within a call.
+  void wait();
+  /// Lets the provider work, if there may be something to do. False: nothing has come of it.
   bool progress();
+  /// The same, by who holds the provider's lock; true: completions have been taken.
+  bool take_finished();
+  bool take_failed();
   void finish(Record& record, Status status);
   /// All that is under way towards a node that has died comes back as failed.
   void give_up(NodeId node);
@@ -111,7 +118,9 @@ class FabricTransport final : public process::ProcessTransport {
   std::mutex regions_mutex_;
   std::deque<Owned<fid_mr>> regions_;
   std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
-  std::mutex provider_mutex_;  ///< one thread at a time is in the provider
+  std::mutex provider_mutex_;     ///< one thread at a time is in the provider
+  std::int64_t progressed_at_ = 0;  ///< ns
+  std::atomic<bool> owes_a_turn_ = false;  ///< there was more to do when it was left
   std::mutex finished_mutex_;
   std::deque<Completion> finished_;
   std::atomic<std::size_t> finished_size_ = 0;

@@ -44,7 +44,7 @@ End& Ends::make(const EndKey& key) {
   if (lost(key.peer) || key.connection < changes_[key.peer].ended) {
     end.dead = end.reset = true;
   } else {
-    end.qp = device_.create_qp(cq_, send_entries_);
+    end.qp = device_.create_qp(cq_, send_entries_ + 1);  // kDrained has room, too
     by_number_[end.qp->qp_num] = &end;
     if (key.peer == node_) {
       end.other = device_.create_qp(cq_, 1);
@@ -111,9 +111,17 @@ void Ends::on_wire(NodeId from, const std::string& body) {
 }
 
 void Ends::set_dead(End& end) {
+  const std::lock_guard lock(end.posting);
   if (end.dead.exchange(true) || !end.qp) return;
   device_.set_state(*end.qp, IBV_QPS_ERR);
   if (end.other) device_.set_state(*end.other, IBV_QPS_ERR);
+  ibv_send_wr mark{};
+  mark.wr_id = kDrained;
+  mark.opcode = IBV_WR_RDMA_WRITE;
+  mark.send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr* refused = nullptr;
+  if (const int error = ibv_post_send(end.qp.get(), &mark, &refused); error != 0)
+    throw device_.failed("ibv_post_send", error);
 }
 
 void Ends::on_lost(NodeId peer) {
@@ -152,11 +160,6 @@ bool Ends::disconnected(NodeId peer) {
     end->other.reset();
   }
   return all;
-}
-
-bool Ends::is_reset(const End& end) {
-  const std::lock_guard lock(mutex_);
-  return end.reset;
 }
 
 void Ends::connect(NodeId peer, std::uint32_t number) {

@@ -48,7 +48,8 @@ struct End {
   bool connected = false;          ///< it can send
   bool peer_ready = false;         ///< the other side takes what comes
   bool said_ready = false;         ///< ... and has been told so of this one
-  std::atomic<bool> dead = false;  ///< nothing that is posted will be done: its connection has ended, or its peer
+  std::mutex posting;              ///< who posts to it, or ends it
+  std::atomic<bool> dead = false;  ///< nothing is posted any more: its connection has ended, or its peer
   bool reset = false;              ///< ... and nothing of it is left
   std::vector<Posted> requests;    ///< by place, modulo their number
   std::atomic<std::uint64_t> posted = 0, retired = 0;
@@ -56,6 +57,10 @@ struct End {
   std::atomic<bool> answered_last = false;  ///< the last one retired was a get or an atomic: all before it is in memory
   [[nodiscard]] bool is_free() const { return posted.load() == retired.load(); }
 };
+
+/// The last request of an end that is dead, which comes back behind all others: of those that asked for no completion
+/// and were done before, nothing else would tell.
+inline constexpr std::uint64_t kDrained = ~std::uint64_t{0};
 
 class Ends {
  public:
@@ -79,8 +84,6 @@ class Ends {
   // See loco::Connections.
   void disconnect(NodeId peer);
   [[nodiscard]] bool disconnected(NodeId peer);
-  /// Is its queue pair gone?
-  [[nodiscard]] bool is_reset(const End& end);
   void connect(NodeId peer, std::uint32_t number);
   /// The ends of a thread towards a peer, over all connections.
   [[nodiscard]] std::vector<End*> ends_of(std::uint32_t thread, NodeId peer);

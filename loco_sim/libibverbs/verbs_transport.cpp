@@ -189,6 +189,7 @@ void VerbsTransport::post_list(PerThread& thread, Tell tell) {
   const std::uint64_t count = thread.list.size();
   const std::uint64_t room = end.requests.size();
   while (!end.dead && end.posted - end.retired + count > room) pause();
+  const std::lock_guard lock(end.posting);
   if (end.dead) {
     for (const Listed& listed : thread.list)
       fail(key, listed.posted, ends_.lost(key.peer) ? Status::retry_exc_err : Status::wr_flush_err);
@@ -210,12 +211,7 @@ void VerbsTransport::post_list(PerThread& thread, Tell tell) {
     next = &listed.request;
   }
   for (const Listed& listed : thread.list) end.requests[place++ % room] = listed.posted;
-  end.posted.store(place);  // before it looks whether the end is dead: an end that is not free is not reset
-  if (end.dead && ends_.is_reset(end)) {
-    end.retired.store(place);
-    for (const Listed& listed : thread.list) fail(key, listed.posted, Status::wr_flush_err);
-    return thread.list.clear();
-  }
+  end.posted.store(place);
   ibv_send_wr* refused = nullptr;
   if (const int error = ibv_post_send(end.qp.get(), &thread.list.front().request, &refused); error != 0)
     throw device_.failed("ibv_post_send", error);
@@ -277,6 +273,10 @@ bool VerbsTransport::settled(std::uint32_t thread, NodeId node) {
 Completion VerbsTransport::completion_of(const ibv_wc& wc) {
   End* const end = ends_.numbered(wc.qp_num);
   if (end == nullptr) return {.token = 0, .status = Status::success};
+  if (wc.wr_id == kDrained) {
+    end->retired.store(end->posted, std::memory_order_release);
+    return {.token = 0, .status = Status::success};
+  }
   const Posted posted = end->requests[wc.wr_id % end->requests.size()];
   Status status = status_of(wc.status);
   if (status == Status::wr_flush_err && ends_.lost(end->key.peer)) status = Status::retry_exc_err;

@@ -120,7 +120,7 @@ Mesh::Mesh(MeshOptions options) : options_(std::move(options)), peers_(options_.
   if (options_.node >= nodes())
     throw setup_error("rank " + std::to_string(options_.node) + ": expected less than " + std::to_string(nodes()) +
                       ", as many as the host list has");
-  stop_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  bell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   try {
     join();
   } catch (...) {
@@ -136,16 +136,23 @@ Mesh::~Mesh() {
 
 void Mesh::stop() {
   if (!thread_.joinable()) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(stop_, &one, sizeof(one));
+  stopped_ = true;
+  ring();
   thread_.join();
+  for (Peer& peer : peers_)
+    if (!peer.lost && !peer.unsent.empty()) send_all(peer.socket, peer.unsent.data(), peer.unsent.size());
+}
+
+void Mesh::ring() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(bell_, &one, sizeof(one));
 }
 
 void Mesh::close_all() {
   for (Peer& peer : peers_)
     if (peer.socket >= 0) ::close(std::exchange(peer.socket, -1));
   if (listener_ >= 0) ::close(std::exchange(listener_, -1));
-  if (stop_ >= 0) ::close(std::exchange(stop_, -1));
+  if (bell_ >= 0) ::close(std::exchange(bell_, -1));
 }
 
 std::string Mesh::name(NodeId node) const {
@@ -242,25 +249,57 @@ void Mesh::send(NodeId to, Kind kind, std::string_view body) {
   std::string message(sizeof(header), '\0');
   std::memcpy(message.data(), &header, sizeof(header));
   message += body;
-  const std::lock_guard lock(peer.sending);
-  // that it fails is seen by who reads
-  [[maybe_unused]] const bool sent = peer.lost || send_all(peer.socket, message.data(), message.size());
+  {
+    const std::lock_guard lock(peer.sending);
+    if (peer.lost) return;
+    const bool waits = !peer.unsent.empty();
+    peer.unsent += message;
+    if (waits) return;  // the thread is at it
+    send_rest(peer);
+    if (peer.unsent.empty()) return;
+  }
+  ring();
+}
+
+/// By who has its lock. That it fails is seen by who reads.
+void Mesh::send_rest(Peer& peer) {
+  std::size_t done = 0;
+  while (done < peer.unsent.size()) {
+    const ssize_t sent =
+        ::send(peer.socket, peer.unsent.data() + done, peer.unsent.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    done = sent <= 0 ? peer.unsent.size() : done + static_cast<std::size_t>(sent);
+  }
+  peer.unsent.erase(0, done);
 }
 
 void Mesh::serve() {
   std::vector<pollfd> looks;
   std::vector<NodeId> whose;
   while (true) {
-    looks = {{.fd = stop_, .events = POLLIN, .revents = 0}};
+    looks = {{.fd = bell_, .events = POLLIN, .revents = 0}};
     whose = {node()};
     for (NodeId n = 0; n < nodes(); ++n) {
       if (n == node() || peers_[n].lost || peers_[n].ended) continue;
-      looks.push_back({.fd = peers_[n].socket, .events = POLLIN, .revents = 0});
+      const std::lock_guard lock(peers_[n].sending);
+      const bool waits = !peers_[n].unsent.empty();
+      looks.push_back(
+          {.fd = peers_[n].socket, .events = static_cast<short>(waits ? POLLIN | POLLOUT : POLLIN), .revents = 0});
       whose.push_back(n);
     }
     if (::poll(looks.data(), looks.size(), -1) < 0 && errno != EINTR) return;
-    if (looks[0].revents != 0) return;
+    if (stopped_) return;
+    if (looks[0].revents != 0) {
+      std::uint64_t rung = 0;
+      [[maybe_unused]] const ssize_t got = ::read(bell_, &rung, sizeof(rung));
+    }
     for (std::size_t i = 1; i < looks.size(); ++i) {
+      if ((looks[i].revents & POLLOUT) != 0) {
+        const std::lock_guard lock(peers_[whose[i]].sending);
+        send_rest(peers_[whose[i]]);
+        looks[i].revents &= static_cast<short>(~POLLOUT);
+      }
       if (looks[i].revents == 0 || read_from(whose[i])) continue;
       Peer& peer = peers_[whose[i]];
       if (peer.ended) continue;

@@ -50,7 +50,8 @@ class Mesh {
 
   /// Begins to hand over what comes, on a thread of the mesh.
   void start(Receive receive, Lost lost);
-  /// Never blocks for long: the other side always reads. What is sent to a node that has ended is dropped.
+  /// Never blocks: what the connection does not take now, the mesh's thread sends. What is sent to a node that has ended
+  /// is dropped.
   void send(NodeId to, Kind kind, std::string_view body);
   /// Until all nodes have called it as often as this one, or have died; `idle` is called now and then meanwhile, if
   /// there is one.
@@ -70,6 +71,7 @@ class Mesh {
   struct Peer {
     int socket = -1;
     std::mutex sending;
+    std::string unsent;    ///< what the connection has not taken yet
     std::string received;  ///< not yet a whole message
     std::uint64_t meetings = 0;
     bool ended = false;  ///< has said farewell
@@ -84,6 +86,8 @@ class Mesh {
   void serve();
   /// False: the connection has ended.
   bool read_from(NodeId node);
+  void send_rest(Peer& peer);
+  void ring() const;
   void take(NodeId from, Kind kind, std::string body);
   void close_all();
 
@@ -91,7 +95,8 @@ class Mesh {
   std::vector<Peer> peers_;
   std::atomic<bool> any_lost_ = false;
   int listener_ = -1;
-  int stop_ = -1;  ///< an event descriptor: the thread ends
+  int bell_ = -1;  ///< an event descriptor: the thread looks again
+  std::atomic<bool> stopped_ = false;
   Receive receive_;
   Lost lost_;
   std::mutex mutex_;  ///< meetings

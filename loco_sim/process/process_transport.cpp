@@ -214,7 +214,7 @@ void ProcessTransport::pause() {
     ++me.turns;
     return _mm_pause();
   }
-  const bool slept = me.sleeps.load(std::memory_order_relaxed);
+  const bool slept = me.sleeps.load();
   if (!slept) {
     sleepers_.fetch_add(1);
     me.sleeps.store(true);  // whoever changes something from here on rings; what was changed before, the next turn sees
@@ -225,8 +225,12 @@ void ProcessTransport::pause() {
     [[maybe_unused]] const ssize_t got = ::read(me.bell, &rung, sizeof(rung));
     return;
   }
-  if (slept && !polled) idle();
+  if (slept) rest(me.bell, polled);
   if (++me.turns % kTurnsBeforeYield == 0) ::sched_yield();
+}
+
+void ProcessTransport::rest(int, bool polls) {
+  if (!polls) idle();
 }
 
 void ProcessTransport::ring() {

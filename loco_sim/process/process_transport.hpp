@@ -5,9 +5,10 @@
 // x86-TSO. Network memory is mapped and registered in large pieces; an address is a pointer.
 //
 // Waiting: the first turns of a polling loop cost a few instructions each. Then the thread says that it sleeps, so that
-// a thread that changes a flag rings its bell, an event descriptor, and looks at that descriptor and at a completion
-// queue of its own each turn: on real hardware a short turn, and under `loco-sim exec` what makes a turn wait in
-// simulated time until a NIC has written, a completion has come, or the bell has rung.
+// a thread that changes a flag rings its bell, an event descriptor, looks at that descriptor each turn, and rests as its
+// network lets it: a short turn with a look at a completion queue where hardware writes memory, which under
+// `loco-sim exec` waits in simulated time until a NIC has written, a completion has come, or the bell has rung; and until
+// the descriptor or the bell is readable where the network has a descriptor for all that it brings.
 //
 // Errors: a program that throws ends its process; the others see its connections close. What a thread of it throws
 // comes out of run().
@@ -98,6 +99,10 @@ class ProcessTransport : public Transport {
   virtual Registered register_memory(void* memory, std::uint64_t size) = 0;
   /// A turn of waiting: what a thread looks at of the network beside its completion queue.
   virtual void idle() = 0;
+  /// The same for a thread that sleeps, and has looked since it said so: whatever changes rings `bell`, which becomes
+  /// readable. May block until then, if the network's own news end it, too; returns by itself after a while. `polls`:
+  /// the thread has polled for completions.
+  virtual void rest(int bell, bool polls);
   /// What another node's transport says to this one's, on the mesh's thread.
   virtual void on_wire(NodeId from, const std::string& body) = 0;
   /// A node has died: what is under way towards it fails, and poll() says so once (kEndedToken). On the mesh's thread.

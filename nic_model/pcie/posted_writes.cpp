@@ -120,13 +120,15 @@ sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
   const std::uint64_t header = engine.profile(node).pcie_write_header.count;
   const std::uint32_t first_bytes = write_step(engine, node, write.address, write.length);
   const sim::SimTime first = upstream(engine, node, first_bytes + header, 1);
-  announce_tlp(engine, TlpKind::memory_write, node, 0, write.address, first_bytes);
+  const Observer* const observer = engine.observer();
+  const bool told = observer != nullptr && observer->follows_accesses();
+  if (told) announce_tlp(engine, TlpKind::memory_write, node, 0, write.address, first_bytes);
   PcieLink& link = engine.links[node];
   std::uint64_t tlps = 0;
   for (std::uint32_t done = first_bytes; done < write.length;) {
     const std::uint32_t bytes = write_step(engine, node, write.address + done, write.length - done);
     if (!crossed(write, done, bytes)) link.send_up(engine.now(), on_link(engine, node, bytes + header));
-    announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
+    if (told) announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);
     done += bytes;
     ++tlps;
   }

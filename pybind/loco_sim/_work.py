@@ -119,8 +119,13 @@ def cells(result: Any) -> Row:
         TypeError: it is neither a run's result, a number, text, a mapping nor something else with named values.
     """
     from .litmus_tests import LitmusResults
+    from .programs import Exec
     from .verification import Verification
 
+    if isinstance(result, Exec):
+        return {"simulated_ps": result.simulated, "fingerprint": result.fingerprint,
+                **_flat("ended_us", {str(p.host): p.ended_us for p in result.programs}),
+                **_flat("counters", result.counters)}
     if isinstance(result, Outcome):
         return summary(result)
     if isinstance(result, Verification):

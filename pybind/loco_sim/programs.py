@@ -6,12 +6,15 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
 from . import _core
+from ._keys import file_name
 from .errors import InputError, RunError
+from .scenario import Scenario, yaml_text
 
 __all__ = ["Exec", "ExecProgram", "exec"]
 
@@ -111,6 +114,41 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
              for p in report.get("programs", [])]
     return Exec(found, report["simulated_ps"], report["counters"], report["not_supported"], report["not_deterministic"],
                 report["fingerprint"], report)
+
+
+class ProgramsScenario:
+    """A scenario whose workload is programs."""
+
+    def __init__(self, file: str | None, text: str) -> None:
+        self._file, self._text = file, text
+        self.__qualname__ = text  # what tells the points of a sweep of it from those of another
+
+    @classmethod
+    def of(cls, what: Any) -> ProgramsScenario | None:
+        """That of a file, a name or a mapping; None for everything else."""
+        if isinstance(what, Mapping):
+            text = yaml_text(what)
+            return cls(None, text) if _core.runs_programs(text, "scenario") else None
+        if not isinstance(what, (str, os.PathLike)):
+            return None
+        file = _core.find_scenario(file_name(what))
+        if not os.path.isfile(file):  # what a pipe has is read once, by who runs it
+            return None
+        content = _core.read_document(file)
+        return cls(file, content.decode()) if _core.runs_programs(content, file) else None
+
+    def __call__(self, **overrides: Any) -> Exec:
+        if self._file is not None:
+            return exec(self._file, overrides=overrides)
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(self._text)
+            file.flush()
+            return exec(file.name, overrides=overrides)
+
+    def machine(self) -> Scenario:
+        """All of it but its workload."""
+        return Scenario.from_yaml(self._text, file=self._file or "scenario",
+                                  overrides={"workload": {"kind": "traffic"}, "check": []})
 
 
 def _text(value: Any) -> str:

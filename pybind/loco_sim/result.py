@@ -6,8 +6,10 @@ import os
 from typing import Any, Mapping
 
 from . import _core
+from ._keys import seed_number
 from ._optional import need
 from .outcome import Outcome
+from .programs import ProgramsScenario
 from .scenario import Scenario
 from .units import yes_or_no
 
@@ -57,6 +59,9 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
         keep_trace: False forgets the trace (it is still recorded if the scenario checks it), to save memory.
         stop: a `stop_flag()`; setting it, from another thread, ends the run.
 
+    Returns:
+        A `Result`; of a scenario whose workload is programs an `Exec`, which has no trace and heeds no `stop`.
+
     Raises:
         InputError: a mistake in the scenario or the overrides, with file, line and column.
         TypeError: a seed that is no integer, keys of `overrides` that are no text, a `stop` that is no flag.
@@ -65,6 +70,10 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
     need("numpy", "run()")
     yes_or_no("keep_trace", keep_trace)
     require_flag(stop)
+    programs = ProgramsScenario.of(scenario)
+    if programs is not None:
+        of_programs: Any = programs(**{**(overrides or {}), **({} if seed is None else {"seed": seed_number(seed)})})
+        return of_programs  # not what the types say: those of all other scenarios would have to say it, too
     if isinstance(scenario, Scenario):
         scenario._require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:

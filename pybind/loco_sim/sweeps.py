@@ -6,6 +6,7 @@ shows in it. Rows are written as they finish, so that an interrupted sweep goes 
 
 from __future__ import annotations
 
+import functools
 import os
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Union
@@ -21,6 +22,7 @@ from ._work import Metrics, Row, Task, identity, name_of, packed, require_argume
 from .errors import InputError, RunError
 from .points import Choice, Parameters, Uniform, sweep_points
 from .program import Program
+from .programs import ProgramsScenario
 from .scenario import Scenario, yaml_text
 from .units import at_least, yes_or_no
 
@@ -107,6 +109,10 @@ def planned_rows(what: What, parameters: Parameters | None = None, *, metrics: M
     if isinstance(what, Program):
         what = what.run
     points: list[Any]
+    programs = ProgramsScenario.of(what)
+    if programs is not None:
+        what, parameters, samples, sample_seed = _of_programs(programs, parameters, overrides, samples, sample_seed)
+        overrides = None
     if callable(what):
         task = Task(what, metrics)
         points = _calls(task, parameters, overrides, seeds, samples, sample_seed)
@@ -147,6 +153,19 @@ def _calls(task: Task, parameters: Parameters | None, overrides: object, seeds: 
         require_arguments(task.function, point)
     code = identity(task)
     return [_CallPoint(i, code, values) for i, values in enumerate(points)]
+
+
+def _of_programs(programs: ProgramsScenario, parameters: Parameters | None, overrides: Mapping[str, Any] | None,
+                 samples: int | None, sample_seed: int | None
+                 ) -> tuple[Callable[..., Any], Parameters, int | None, int | None]:
+    """A scenario of programs as a function of its keys, and its own axes where none are given."""
+    if parameters is None:
+        base = programs.machine()
+        parameters = _axes(base, overrides)
+        if samples is None and any(isinstance(v, (Uniform, Choice)) for v in parameters.values()):
+            samples = base.sweep_samples[0]
+        sample_seed = base.sweep_samples[1] if sample_seed is None else sample_seed
+    return (functools.partial(programs, **overrides) if overrides else programs), parameters, samples, sample_seed
 
 
 def _scenarios(what: Any, parameters: Parameters | None, overrides: Mapping[str, Any] | None,
@@ -251,7 +270,8 @@ def sweep(what: What, parameters: Parameters | None = None, *, metrics: Metrics 
 
     Args:
         what: a scenario (a YAML file, the same content as a mapping, or a Scenario), a function that is called with a
-            point's values by name, or a Program, whose ``run()`` is called so.
+            point's values by name, or a Program, whose ``run()`` is called so. A scenario of programs is a function of
+            its keys, which gives an `Exec`.
         parameters: ``{"topology.nodes": [2, 4, 8], ...}`` is a grid: every combination. Values are a list, a
             `Range`, or a `Uniform` or `Choice` to draw from. A list of mappings gives the points themselves.
             None: the scenario's own ``sweep:``.

@@ -417,3 +417,55 @@ def test_barriers_of_openmp(run, compiled):
         }""", "-fopenmp")
     first, second = (run(program, options=("--hosts", "1")).ends_well() for _ in range(2))
     assert first.out[0] == f"{3 * (0 + 1 + 2 + 3 + 4)}\n" and first.printed() == second.printed()
+
+
+def test_a_loop_that_only_looks_at_descriptors_sees_time_pass(run, compiled):
+    # no verbs call, no memory that NICs write, no clock: 1 ms, and at most one of its last turns of 64 us
+    program = compiled("""
+        #include <poll.h>
+        #include <stdio.h>
+        #include <sys/timerfd.h>
+        #include <time.h>
+        int main(void) {
+          int file = timerfd_create(CLOCK_MONOTONIC, 0);
+          struct itimerspec one = {.it_value = {.tv_nsec = 1000000}};
+          timerfd_settime(file, 0, &one, NULL);
+          struct timespec before, after;
+          clock_gettime(CLOCK_MONOTONIC, &before);
+          for (struct pollfd look = {.fd = file, .events = POLLIN}; poll(&look, 1, 0) == 0;) continue;
+          clock_gettime(CLOCK_MONOTONIC, &after);
+          printf("%ld\\n", (after.tv_sec - before.tv_sec) * 1000000 + (after.tv_nsec - before.tv_nsec) / 1000);
+          return 0;
+        }""")
+    first, second = (run(program, options=("--hosts", "1"), timeout=30).ends_well() for _ in range(2))
+    assert 1000 <= int(first.out[0]) <= 1064 and first.printed() == second.printed()
+
+
+def test_threads_that_have_ended_cost_nothing(compiled):
+    program = compiled("""
+        #include <pthread.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        static long sum;
+        static void *add(void *one) { sum += *(long *)one; return NULL; }
+        int main(int argc, char **argv) {
+          for (long i = 0; i < atol(argv[1]); ++i) {
+            pthread_t t;
+            if (pthread_create(&t, NULL, add, &i) != 0) return 1;
+            pthread_join(t, NULL);
+          }
+          printf("%ld\\n", sum);
+          return 0;
+        }""", "-pthread")
+
+    def most_memory(threads: int) -> int:
+        """In KiB, of the process that conducts."""
+        done = subprocess.Popen([LOCO_SIM, "exec", "--hosts", "1", "--", program, str(threads)], stdout=subprocess.PIPE, text=True)
+        out = done.stdout.read()
+        _, status, used = os.wait4(done.pid, 0)
+        done.returncode = status
+        assert status == 0 and out.split()[-1] == str(threads * (threads - 1) // 2)
+        return used.ru_maxrss
+
+    # a channel's first pages alone are some KiB a thread
+    assert most_memory(3000) - most_memory(100) < 8 * 1024

@@ -1,8 +1,12 @@
 """Programs in scenarios: hosts that differ, several NICs, failures from which a program recovers."""
 
+import re
+import shutil
 import subprocess
 
-from .conftest import LOCO_SIM, needs_shim
+import pytest
+
+from .conftest import LOCO_SIM, ROOT, needs_shim
 
 pytestmark = needs_shim
 
@@ -167,3 +171,30 @@ def test_hosts_that_differ_and_several_nics(compiled, tmp_path):
     assert done.returncode == 0, done.stderr
     assert out[0].splitlines() == ["loco0 20000fffe000001", "loco1 20000fffe010001", "5"]
     assert out[1].splitlines() == ["loco0 20000fffe000002", "0", "12"]  # IBV_WC_RETRY_EXC_ERR
+
+
+PINGPONG = str(ROOT / "scenarios/exec/pingpong.yaml")
+
+
+def microseconds(run) -> float:
+    return float(re.search(r"([\d.]+) usec/iter", run.programs[0].stdout)[1])
+
+
+@pytest.mark.skipif(not shutil.which("ibv_rc_pingpong"), reason="no ibverbs-utils")
+def test_runs_and_sweeps_take_scenarios_of_programs(tmp_path):
+    ls = pytest.importorskip("loco_sim")
+    once = ls.run(PINGPONG)
+    assert microseconds(once) == microseconds(ls.exec(PINGPONG)) and once.programs[0].status == 0
+    pytest.importorskip("pandas")
+    delays = {"fabric.link.delay": ["50ns", "1050ns"]}
+    table = ls.sweep(PINGPONG, delays, metrics={"us": microseconds}, jobs=1)
+    assert list(table["error"]) == [None, None]
+    # two links each way, each longer by 1 us: an iteration is a message there and one back
+    assert table["us"][1] - table["us"][0] == pytest.approx(4, abs=0.02)
+    with open(PINGPONG) as file:
+        text = file.read() + "sweep: {fabric.link.delay: [50ns, 1050ns]}\n"
+    of_its_own = tmp_path / "sweep.yaml"
+    of_its_own.write_text(text)
+    rows = list(ls.sweep_rows(of_its_own, jobs=1))
+    assert [row["ended_us.0"] < row["ended_us.1"] + 1000 for row in rows] == [True, True]
+    assert rows[0]["simulated_ps"] < rows[1]["simulated_ps"] and rows[0]["counters.packets_sent"] > 0

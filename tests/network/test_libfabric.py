@@ -7,8 +7,7 @@ import pytest
 
 from .conftest import Cluster, answers, example, knows, needs_libfabric, simulated
 
-# With --long: providers on loopback answer in time on an idle machine; beside other work four processes may not.
-pytestmark = [needs_libfabric, pytest.mark.long]
+pytestmark = needs_libfabric
 PROVIDERS = ["tcp;ofi_rxm", "udp;ofi_rxd"]
 
 

@@ -232,15 +232,6 @@ LOCO_EXPORT int rdma_get_remote_ece(rdma_cm_id*, ibv_ece* ece) {
 
 namespace {
 
-int not_there(const char* what) {
-  loco_sim_unsupported(what);
-  return fail(EOPNOTSUPP);
-}
-
-}  // namespace
-
-namespace {
-
 /// The GID of a group by its address; false when it is none.
 bool group_of(const sockaddr* address, ibv_gid& out) {
   out = {};
@@ -273,34 +264,3 @@ LOCO_EXPORT int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
   const int error = ibv_detach_mcast(id->qp, &group, 0);
   return error == 0 ? 0 : fail(error);
 }
-
-// rsockets (rsocket(7)): every call fails.
-#define LOCO_NO_RSOCKETS(name) \
-  LOCO_EXPORT long name() { return not_there(#name); }
-LOCO_NO_RSOCKETS(rsocket)
-LOCO_NO_RSOCKETS(rbind)
-LOCO_NO_RSOCKETS(rlisten)
-LOCO_NO_RSOCKETS(raccept)
-LOCO_NO_RSOCKETS(rconnect)
-LOCO_NO_RSOCKETS(rshutdown)
-LOCO_NO_RSOCKETS(rclose)
-LOCO_NO_RSOCKETS(rrecv)
-LOCO_NO_RSOCKETS(rrecvfrom)
-LOCO_NO_RSOCKETS(rrecvmsg)
-LOCO_NO_RSOCKETS(rsend)
-LOCO_NO_RSOCKETS(rsendto)
-LOCO_NO_RSOCKETS(rsendmsg)
-LOCO_NO_RSOCKETS(rread)
-LOCO_NO_RSOCKETS(rreadv)
-LOCO_NO_RSOCKETS(rwrite)
-LOCO_NO_RSOCKETS(rwritev)
-LOCO_NO_RSOCKETS(rpoll)
-LOCO_NO_RSOCKETS(rselect)
-LOCO_NO_RSOCKETS(rgetpeername)
-LOCO_NO_RSOCKETS(rgetsockname)
-LOCO_NO_RSOCKETS(rsetsockopt)
-LOCO_NO_RSOCKETS(rgetsockopt)
-LOCO_NO_RSOCKETS(rfcntl)
-LOCO_NO_RSOCKETS(riomap)
-LOCO_NO_RSOCKETS(riounmap)
-LOCO_NO_RSOCKETS(riowrite)

@@ -253,7 +253,10 @@ LOCO_EXPORT int rdma_get_cm_event(rdma_event_channel* raw, rdma_cm_event** out) 
       *out = &e->event;
       return 0;
     }
-    if (!blocks) return fail(EAGAIN);
+    if (!blocks) {
+      loco_sim_note_look();
+      return fail(EAGAIN);
+    }
     ++c.waiting;
     do {
       loco_sim_call(Request::wait_io, ~std::uint64_t{0}, 0);

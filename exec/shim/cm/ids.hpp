@@ -17,6 +17,7 @@ extern "C" {
 loco::exec::Channel* loco_sim_channel();
 std::int64_t loco_sim_call(loco::exec::Request request, std::uint64_t a, std::uint64_t b);
 int loco_sim_unsupported(const char* what);
+void loco_sim_note_look();
 void loco_sim_set_mailbox(void (*take)(const loco::exec::CmMessage&));
 }
 

@@ -1,6 +1,8 @@
 // Meshes of one process: each node on a thread of its own, over loopback.
 #include "loco_sim/process/mesh.hpp"
 
+#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -124,6 +126,34 @@ TEST_CASE("messages of one node come in order, also those longer than a packet")
     mesh.stop();
     require(inbox.lost.empty(), "inbox.lost.empty()");
   });
+}
+
+TEST_CASE("meshes whose own threads answer do not wait for each other, however much is under way") {
+  // 64 MiB each way, and as much in answers: more than connections hold
+  constexpr std::size_t kMessages = 1'000;
+  const std::string text(64U << 10U, '.');
+  const std::vector<HostAddress> hosts = loopback(2);
+  std::vector<std::thread> nodes;
+  std::array<std::atomic<std::size_t>, 2> answered = {};
+  for (NodeId n = 0; n < 2; ++n)
+    nodes.emplace_back([&, n] {
+      Mesh mesh({.hosts = hosts, .node = n, .network = "test"});
+      mesh.start(
+          [&](NodeId from, Kind kind, const std::string& body) {
+            if (kind == Kind::wire) return mesh.send(from, Kind::control, body);
+            ++answered.at(n);
+            answered.at(n).notify_all();
+          },
+          [](NodeId) {});
+      for (std::size_t i = 0; i < kMessages; ++i) mesh.send(1 - n, Kind::wire, text);
+      for (std::size_t seen = 0; seen < kMessages; seen = answered.at(n)) answered.at(n).wait(seen);
+      mesh.meet();
+      mesh.say_farewell();
+      mesh.stop();
+    });
+  for (std::thread& node : nodes) node.join();
+  CHECK(answered[0] == kMessages);
+  CHECK(answered[1] == kMessages);
 }
 
 TEST_CASE("nobody leaves a meeting before all have come") {
