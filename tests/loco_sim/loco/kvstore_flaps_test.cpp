@@ -181,9 +181,8 @@ Outcome run(Plan plan) {
 }
 
 void require_right(const Outcome& outcome, bool orders = true) {
-  constexpr std::array kLibraries = {trace::Library::kvstore, trace::Library::rdmawait};
-  const loco::model::Verdict verdict =
-      loco::model::check(outcome.trace, std::span(kLibraries).first(orders ? 2 : 1), {});
+  constexpr std::array kJudged = {trace::Library::kvstore, trace::Library::rdmawait};
+  const loco::model::Verdict verdict = loco::model::check(outcome.trace, std::span(kJudged).first(orders ? 2 : 1), {});
   INFO(verdict.to_text());
   REQUIRE(verdict.consistent());
 }
