@@ -74,8 +74,12 @@ void rounds(benchmark::State& state, loco::barrier_options::Fence fence) {
   for (auto _ : state) {
     const double before_kb = largest_kb();
     const double start = seconds();
-    loco::SimulatedCluster cluster(
-        {.profile = s.hardware, .topology = s.topology, .network = s.network, .nodes = nodes});
+    loco::ClusterConfig config;
+    config.profile = s.hardware;
+    config.topology = s.topology;
+    config.network = s.network;
+    config.nodes = nodes;
+    loco::SimulatedCluster cluster(std::move(config));
     std::array<Span, 5> spans;
     cluster.spawn_everywhere([&](loco::Transport& node) {
       loco::manager mgr(node);

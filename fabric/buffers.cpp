@@ -12,6 +12,7 @@
 
 #include "fabric/packet_network.hpp"
 #include "fabric/tap.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -34,6 +35,7 @@ bool PacketNetwork::admit(sim::EventQueue& events, sim::SimTime now, topology::L
   const topology::VertexId at = info(out).from;
   if (fits(at, out, entry.bytes)) return true;
   advance_all(events, now, at);
+  LOCO_PROBE(buffer_full_at_first_sight);
   return fits(at, out, entry.bytes);
 }
 
@@ -50,6 +52,7 @@ void PacketNetwork::mark_above(topology::LinkId out, const Entry& entry, std::ui
   Packet& packet = packets_[entry.packet];
   if (!ecn_capable(packet.opcode)) return;
   if (waiting < high && !stream_of(info(out).from).chance((waiting - low) * most, (high - low) * 1000)) return;
+  LOCO_PROBE(ecn_mark);
   packet.marked = true;
   ++lane_of(out).counters.marks;
 }
@@ -81,7 +84,10 @@ void PacketNetwork::hold(sim::EventQueue& events, sim::SimTime now, const Entry&
   in.held += entry.bytes;
   if (config_.options.flow_control != FlowControl::pfc || in.pausing || in.held <= pause_threshold(at)) return;
   advance_all(events, now, at);
-  if (in.held <= pause_threshold(at)) return;
+  if (in.held <= pause_threshold(at)) {
+    LOCO_PROBE(pause_not_needed_after_all);
+    return;
+  }
   in.pausing = true;
   if (++buffer.pausing == 1) {
     // From now on resumes depend on departures.
@@ -122,7 +128,10 @@ void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topolo
   lane.counters.busy += time;
   if (config_.tap != nullptr) config_.tap->on_pause(carrier, lane.free - time, classes, stop);
   const Pause pause{lane.free + wiring_->graph.link(carrier).spec.delay, stop, classes};
-  if (stop) ++lane_of(link).counters.pauses;
+  if (stop) {
+    LOCO_PROBE(link_paused);
+    ++lane_of(link).counters.pauses;
+  }
   if (lane.leaves) {
     crossings_.push_back({.at = pause.at, .link = carrier, .is_pause = true, .pause = pause});
     return;
@@ -137,6 +146,7 @@ void PacketNetwork::pause_arrives(sim::EventQueue& events, sim::SimTime now, top
   const Pause pause = lane.pauses.front();
   lane.pauses.pop_front();
   if (!lane.pauses.empty()) {
+    LOCO_PROBE(two_pause_frames_on_a_link);
     const sim::SimTime at = std::max(now, lane.pauses.front().at);
     lane.control = push_pause(events, at, carrier);
   }
@@ -192,6 +202,7 @@ void PacketNetwork::storm(sim::EventQueue& events, sim::SimTime now, const Pause
   }
   std::uint8_t& own = storms_[storm.host];
   if (stop) {
+    LOCO_PROBE(pause_storm);
     own = static_cast<std::uint8_t>(own | storm.classes);
     if (storm.until != sim::SimTime::max())
       events.push({.at = storm.until,
@@ -200,7 +211,10 @@ void PacketNetwork::storm(sim::EventQueue& events, sim::SimTime now, const Pause
                    .a = 1});
   } else {
     own = static_cast<std::uint8_t>(own & ~storm.classes);
-    if (pausing_hosts_[storm.host]) return;
+    if (pausing_hosts_[storm.host]) {
+      LOCO_PROBE(storm_ends_at_a_full_host);
+      return;
+    }
   }
   pause_links(events, now, storm.host, stop, storm.classes);
 }

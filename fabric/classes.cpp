@@ -5,6 +5,7 @@
 
 #include "fabric/packet_network.hpp"
 #include "fabric/tap.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -61,7 +62,10 @@ std::uint32_t PacketNetwork::next_class(ClassPort& port, sim::SimTime now) const
     return !queue.entries.empty() && queue.entries.front().at <= now && (held_back(port) & bit(c)) == 0;
   };
   for (std::uint32_t c = kClasses; c-- > 0;)
-    if (class_options_[c].strict && ready(c)) return c;
+    if (class_options_[c].strict && ready(c)) {
+      LOCO_PROBE(strict_class_first);
+      return c;
+    }
   for (std::uint32_t tries = 0; tries <= kClasses; ++tries) {
     const std::uint32_t c = port.turn;
     ClassQueue& queue = port.queues[c];
@@ -133,9 +137,13 @@ void PacketNetwork::forward_class(sim::EventQueue& events, sim::SimTime now, Hop
   const bool bounded = options.buffers->flow_control != FlowControl::unlimited;
   entry.from = bounded ? hop.in : kNone;
   join_class(class_ports_[out].queues[c], now);
-  if (drops(out, c)) return lose(entry, LossReason::watchdog, out);
+  if (drops(out, c)) {
+    LOCO_PROBE(packet_for_a_queue_given_up);
+    return lose(entry, LossReason::watchdog, out);
+  }
   if (bounded && overflows_ && !class_fits(info(out).from, out, c, entry.bytes)) {
     if (config_.options.trim && trims(entry)) return trim(events, now, out, entry);
+    LOCO_PROBE(buffer_of_a_class_full);
     return lose(entry, LossReason::buffer_full, out);
   }
   if (options.ecn)
@@ -166,6 +174,7 @@ void PacketNetwork::hold_class(sim::EventQueue& events, sim::SimTime now, const 
   const ClassBuffers& buffers = *class_options_[c].buffers;
   const bool pfc = buffers.flow_control == FlowControl::pfc;
   if (!pfc || (in.pausing & bit(c)) != 0 || in.queues[c].held <= pause_threshold(at, buffers)) return;
+  LOCO_PROBE(class_paused);
   in.pausing = static_cast<std::uint8_t>(in.pausing | bit(c));
   send_pause(events, now, entry.from, true, bit(c));
 }
@@ -203,6 +212,7 @@ void PacketNetwork::pause_classes(sim::EventQueue& events, sim::SimTime now, top
       // Open for longer than a watchdog overlooks: it begins to look anew.
       queue.open += now - std::max(queue.resumed, std::min(queue.stalled, now));
       if (queue.open * std::int64_t{100} > config_.options.watchdog.detect) {
+        LOCO_PROBE(watchdog_looks_anew);
         queue.stalled = now;
         queue.open = {};
       }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "fabric/packet_network.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -11,7 +12,9 @@ bool PacketNetwork::cut_off(sim::SimTime now, topology::LinkId link, std::uint32
   if (!info(link).cut_through) return false;
   const sim::SimTime whole = now + sim::Duration{info(link).time(bytes) - info(link).headers_ps};
   for (std::size_t i = next_change_; i < changes.size() && changes[i].at <= whole; ++i) {
-    if (!changes[i].up && changes[i].cable == topology::cable_of(link)) return true;
+    if (changes[i].up || changes[i].cable != topology::cable_of(link)) continue;
+    LOCO_PROBE(packet_cut_off_by_a_failure);
+    return true;
   }
   return false;
 }
@@ -26,9 +29,11 @@ void PacketNetwork::change_link(sim::EventQueue& events, sim::SimTime now) {
   if (lane_of(first).down == !change.up) return;
   for (const topology::LinkId link : {first, first + 1}) {
     if (!change.up) {
+      LOCO_PROBE(link_goes_down);
       go_down(events, now, link);
       continue;
     }
+    LOCO_PROBE(link_comes_back);
     lane_of(link).down = false;
     lane_of(link).planned = now;
   }
@@ -44,6 +49,7 @@ void PacketNetwork::go_down(sim::EventQueue& events, sim::SimTime now, topology:
   if (lane.free > now) lane.counters.busy = lane.counters.busy - (lane.free - now);  // what it was sending ends here
   lane.free = std::min(lane.free, now);
   if (lane.pausing) {
+    LOCO_PROBE(link_fails_while_paused);
     lane.pausing = false;
     --buffers_[info(link).to].pausing;
   }
@@ -56,6 +62,7 @@ void PacketNetwork::go_down(sim::EventQueue& events, sim::SimTime now, topology:
   while (!lane.entries.empty()) {
     const Entry entry = lane.entries.front();
     lane.entries.pop_front();
+    LOCO_PROBE(packet_lost_with_its_link);
     lose(entry, LossReason::link_down, link);
     if (lane.started > 0) {
       --lane.started;
@@ -78,6 +85,7 @@ void PacketNetwork::reroute() {
     if (lane_of(2 * cable).down) failed.push_back(cable);
   }
   rerouted_ = !failed.empty();
+  LOCO_PROBE(routes_computed_anew);
   routes_ = Shared<topology::Routes>(failed.empty() ? topology::Routes(wiring_->graph)
                                                     : topology::Routes::search(wiring_->graph, failed));
 }

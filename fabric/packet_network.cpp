@@ -4,6 +4,7 @@
 
 #include "fabric/tap.hpp"
 #include "fabric/variation.hpp"
+#include "probe/probe.hpp"
 #include "sim/prefetch.hpp"
 #include "sim/rng.hpp"
 
@@ -176,6 +177,7 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
     return std::nullopt;
   }
   if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
+    LOCO_PROBE(arrival_held_up_by_a_pause);
     no_step_ = ranked_;
     arm(events, now, index);
     return std::nullopt;
@@ -196,6 +198,7 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
     sim::SimTime came = now;
     if (in.varies) came = now - taken_after(link, lane.counters.packets - lane.started - 1, entry.bytes);
     if (in.loss != 0 && stream_of(in.to).chance(in.loss, 1'000'000)) {
+      LOCO_PROBE(packet_lost_on_a_link);
       lose(entry, LossReason::link_error, link);
       return std::nullopt;
     }
@@ -225,8 +228,14 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
 void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimTime came, Hop hop, Entry entry) {
   const auto [in, out] = hop;
   const LinkInfo& from = info(in);
-  if (out == kNone) return lose(entry, LossReason::no_route, kNone);
-  if (lane_of(out).down) return lose(entry, LossReason::link_down, out);
+  if (out == kNone) {
+    LOCO_PROBE(no_route);
+    return lose(entry, LossReason::no_route, kNone);
+  }
+  if (lane_of(out).down) {
+    LOCO_PROBE(next_link_is_down);
+    return lose(entry, LossReason::link_down, out);
+  }
   const LinkInfo& to = info(out);
   entry.at = std::max(now, came + config_.switch_latency);
   if (from.cut_through && from.rate != to.rate) {
@@ -240,6 +249,7 @@ void PacketNetwork::forward(sim::EventQueue& events, sim::SimTime now, sim::SimT
   advance(events, out, now);
   if (bounded && !admit(events, now, out, entry)) {
     if (config_.options.trim && trims(entry)) return trim(events, now, out, entry);
+    LOCO_PROBE(buffer_full);
     return lose(entry, LossReason::buffer_full, out);
   }
   if (signals_) {

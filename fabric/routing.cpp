@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "fabric/packet_network.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -28,7 +29,11 @@ topology::LinkId PacketNetwork::choose(sim::EventQueue& events, sim::SimTime now
   // A switch knows which of its own links are down.
   std::size_t up = 0;
   for (const topology::PortId port : ports) up += lane_of(graph.out(at, port)).down ? 0U : 1U;
-  if (up == 0) return graph.out(at, ports.front());
+  if (up == 0) {
+    LOCO_PROBE(all_paths_down);
+    return graph.out(at, ports.front());
+  }
+  if (up < ports.size()) LOCO_PROBE(switch_avoids_a_link_that_is_down);
   std::size_t pick = stream_of(at).below(up);
   for (const topology::PortId port : ports) {
     const topology::LinkId link = graph.out(at, port);
@@ -51,7 +56,11 @@ topology::LinkId PacketNetwork::least_loaded(sim::EventQueue& events, sim::SimTi
     const topology::LinkId link = graph.out(at, ports[i]);
     i = i + 1 == ports.size() ? 0 : i + 1;
     const Lane& lane = lane_of(link);
-    if (lane.down) continue;
+    if (lane.down) {
+      LOCO_PROBE(switch_avoids_a_link_that_is_down);
+      continue;
+    }
+    if (lane.paused) LOCO_PROBE(switch_sees_a_paused_port);
     advance(events, link, now);
     const std::uint64_t load = lane.queued + (lane.paused ? kPaused : 0);
     if (load < least) {

@@ -9,6 +9,7 @@
 
 #include "fabric/packet_network.hpp"
 #include "fabric/tap.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -24,10 +25,12 @@ bool PacketNetwork::trims(const Entry& entry) const {
 
 void PacketNetwork::trim(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry) {
   Packet& packet = packets_[entry.packet];
+  LOCO_PROBE(packet_trimmed);
   packet.trimmed = true;
   packet.wire = entry.bytes = static_cast<std::uint32_t>(config_.options.trim_size.count);
   ++packets_trimmed_;
   if (headers_have_class_) {
+    LOCO_PROBE(headers_in_a_class_of_their_own);
     packet.traffic_class = static_cast<std::uint8_t>(config_.options.trim_class);
     return forward_class(events, now, {entry.from, out}, entry);
   }
@@ -39,8 +42,14 @@ void PacketNetwork::send_headers(sim::EventQueue& events, sim::SimTime now, topo
   advance(events, out, now);
   Lane& lane = lane_of(out);
   const LinkInfo& link = info(out);
-  if (lane.down) return lose(entry, LossReason::link_down, out);
-  if (lane.free > now + sim::Duration{link.time(kHeadersMax)}) return lose(entry, LossReason::buffer_full, out);
+  if (lane.down) {
+    LOCO_PROBE(headers_lost_at_a_link_that_is_down);
+    return lose(entry, LossReason::link_down, out);
+  }
+  if (lane.free > now + sim::Duration{link.time(kHeadersMax)}) {
+    LOCO_PROBE(too_many_headers);
+    return lose(entry, LossReason::buffer_full, out);
+  }
   const sim::SimTime begins = std::max(lane.free, now);
   const sim::Duration time{link.time(entry.bytes)};
   lane.free = begins + time;
@@ -89,6 +98,7 @@ std::optional<Packet> PacketNetwork::headers_arrive(sim::EventQueue& events, sim
 void PacketNetwork::lose_headers(topology::LinkId link) {
   if (headers_.empty()) return;
   for (; !headers_[link].empty(); headers_[link].pop_front()) {
+    LOCO_PROBE(headers_lost_with_their_link);
     lose(headers_[link].front(), LossReason::link_down, link);
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fabric/packet_network.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -51,6 +52,7 @@ void PacketNetwork::look_at(sim::EventQueue& events, sim::SimTime now, topology:
     if ((port.given_up & bit(c)) == 0) {
       give_up(events, now, link, c);
     } else {
+      LOCO_PROBE(watchdog_restores_a_queue);
       port.given_up = static_cast<std::uint8_t>(port.given_up & ~bit(c));
       port.queues[c].stalled = now;
       port.queues[c].open = {};
@@ -64,8 +66,10 @@ void PacketNetwork::give_up(sim::EventQueue& events, sim::SimTime now, topology:
   port.given_up = static_cast<std::uint8_t>(port.given_up | bit(c));
   ++watchdog_actions_;
   if (drops(link, c)) {
+    LOCO_PROBE(watchdog_drops_a_queue);
     lose_queue(events, now, link, c, LossReason::watchdog);
   } else {
+    LOCO_PROBE(watchdog_lets_a_queue_go_on);
     arm_class_departure(events, now, link);
   }
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "hosts/costs.hpp"
 #include "hosts/fibers.hpp"
 
 namespace loco::hosts {
@@ -78,7 +79,7 @@ void LocalTime::early_look() {
 
 void LocalTime::poll() {
   if (!threads_.timed()) return look();
-  owed_ += threads_.profile().cpu_poll_cqe - polling_;
+  owed_ += poll_cost(threads_.profile(), 1) - polling_;
   polling_ = {};
   if (offset().ps > 0) synchronise();
   ++looks_;
@@ -110,9 +111,8 @@ void LocalTime::after_poll(std::size_t taken) {
 }
 
 void LocalTime::after_whole_poll(std::size_t taken) {
-  if (taken == 0) return advance(threads_.profile().cpu_poll_empty);
-  advance(threads_.profile().cpu_poll_cqe * static_cast<std::int64_t>(taken));
-  acted_ = true;
+  advance(poll_cost(threads_.profile(), taken));
+  acted_ = acted_ || taken != 0;
 }
 
 void LocalTime::compute(std::int64_t ps) {
@@ -138,7 +138,7 @@ void LocalTime::pause(std::uint64_t wake) {
   } else {
     threads_.cpu().watch(wake);
     const bool takes = polled_ && threads_.timed();
-    threads_.cpu().pause_from(ahead_, owed_, takes ? threads_.profile().cpu_poll_cqe : sim::Duration{});
+    threads_.cpu().pause_from(ahead_, owed_, takes ? poll_cost(threads_.profile(), 1) : sim::Duration{});
     threads_.suspend();
     polling_ = threads_.cpu().taken();
   }

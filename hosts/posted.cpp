@@ -7,6 +7,24 @@
 
 namespace loco::hosts {
 
+trace::Method method_of(nic::Opcode opcode) {
+  switch (opcode) {
+    case nic::Opcode::rdma_read:
+      return trace::Method::get;
+    case nic::Opcode::compare_swap:
+      return trace::Method::remote_cas;
+    case nic::Opcode::fetch_add:
+      return trace::Method::remote_faa;
+    default:
+      return trace::Method::put;
+  }
+}
+
+std::uint64_t argument_of(const nic::Wqe& wqe) {
+  if (wqe.opcode == nic::Opcode::fetch_add) return wqe.compare_add;
+  return wqe.opcode == nic::Opcode::compare_swap ? wqe.swap : 0;
+}
+
 namespace {
 
 using trace::Method;

@@ -13,6 +13,11 @@
 
 namespace loco::hosts {
 
+/// What the memory models call a work request; a SEND is a put to where it arrives.
+[[nodiscard]] trace::Method method_of(nic::Opcode opcode);
+/// What an atomic adds, or would write; 0 of all others.
+[[nodiscard]] std::uint64_t argument_of(const nic::Wqe& wqe);
+
 /// A one-sided operation as it was posted, or a remote fence.
 struct PostedOperation {
   trace::Method method = trace::Method::put;

@@ -4,6 +4,7 @@
 
 #include "hosts/costs.hpp"
 #include "hosts/fibers.hpp"
+#include "hosts/verbs_calls.hpp"
 
 namespace loco::hosts {
 
@@ -26,6 +27,12 @@ void Thread::finish_operation(trace::CallId call, std::uint64_t result) {
 VerbsRecorder* Thread::verbs() const {
   Recorder* const recorder = fibers_.recorder();
   return recorder == nullptr ? nullptr : recorder->verbs();
+}
+
+/// Precondition: a verbs program is recorded.
+Caller Thread::caller() const {
+  Recorder& recorder = *fibers_.recorder();
+  return {recorder, fibers_.current_id(), recorder.verbs()->place(file_, line_), fibers_.system(), now().ps};
 }
 
 void Thread::place(trace::CallId call, bool flag) {
@@ -117,41 +124,13 @@ void Thread::settle_queue_pair(nic::QpId qp) {
   }
 }
 
-namespace {
-trace::Method method_of(nic::Opcode opcode) {
-  switch (opcode) {
-    case nic::Opcode::rdma_read:
-      return trace::Method::get;
-    case nic::Opcode::compare_swap:
-      return trace::Method::remote_cas;
-    case nic::Opcode::fetch_add:
-      return trace::Method::remote_faa;
-    default:
-      return trace::Method::put;
-  }
-}
-
-std::uint64_t argument_of(const nic::Wqe& wqe) {
-  if (wqe.opcode == nic::Opcode::fetch_add) return wqe.compare_add;
-  return wqe.opcode == nic::Opcode::compare_swap ? wqe.swap : 0;
-}
-}  // namespace
-
 nic::PostResult Thread::post_send(nic::QpId qp, std::span<const nic::Wqe> wqes) {
   build(wqes.size());
   change(Access::change);
   time.make_room();
   if (verbs() == nullptr) return ring(qp, wqes);
   std::vector<nic::Wqe> recorded(wqes.begin(), wqes.end());
-  for (nic::Wqe& wqe : recorded) {
-    if (wqe.fence) {
-      wqe.fence_op = begin_operation(trace::Method::rfence);
-      place(wqe.fence_op);
-      finish_operation(wqe.fence_op, 0);
-    }
-    wqe.op = begin_operation(method_of(wqe.opcode), argument_of(wqe), wqe.wr_id);
-    place(wqe.op);
-  }
+  for (nic::Wqe& wqe : recorded) begin_request(caller(), wqe);
   const nic::PostResult result = ring(qp, recorded);
   if (result == nic::PostResult::ok)
     for (const nic::Wqe& wqe : recorded) verbs()->posted(wqe.op, qp, wqe);
@@ -159,12 +138,8 @@ nic::PostResult Thread::post_send(nic::QpId qp, std::span<const nic::Wqe> wqes) 
 }
 
 void Thread::receives_posted(std::uint32_t queue, std::span<const nic::RecvWqe> wqes) {
-  VerbsRecorder* const record = verbs();
-  if (record == nullptr) return;
-  const Recorder& whole = *fibers_.recorder();
-  for (const nic::RecvWqe& wqe : wqes)
-    record->posted_receive(whole.thread_in_trace(fibers_.current_id()), whole.calls(), record->place(file_, line_),
-                           queue, wqe);
+  if (verbs() == nullptr) return;
+  for (const nic::RecvWqe& wqe : wqes) posted_receive(caller(), queue, wqe);
 }
 
 nic::PostResult Thread::post_recv(nic::QpId qp, std::span<const nic::RecvWqe> wqes, sim::Duration cost) {
@@ -188,15 +163,8 @@ nic::PostResult Thread::post_srq_recv(nic::SrqId srq, std::span<const nic::RecvW
 }
 
 void Thread::polled(nic::CqId cq, std::span<const nic::Cqe> cqes) {
-  VerbsRecorder* const record = verbs();
-  if (record == nullptr) return;
-  for (const nic::Cqe& cqe : cqes) {
-    const trace::CallId call = begin_operation(trace::Method::wait, 0, cqe.wr_id);
-    place(call);
-    cpu().record(nic::Stamp::aWT, call);
-    finish_operation(call, 0);
-    record->polled(call, cq, cqe);
-  }
+  if (verbs() == nullptr) return;
+  for (const nic::Cqe& cqe : cqes) took_completion(caller(), cpu(), cq, cqe);
 }
 
 std::size_t Thread::poll_all(nic::CqId cq, std::span<nic::Cqe> out) {

@@ -22,6 +22,7 @@
 
 namespace loco::hosts {
 
+struct Caller;
 class Fibers;
 class VerbsRecorder;
 
@@ -120,6 +121,7 @@ struct Thread {
  private:
   /// Of verbs programs' traces; null: this is none, or nothing is recorded.
   [[nodiscard]] VerbsRecorder* verbs() const;
+  [[nodiscard]] Caller caller() const;
   /// Says of a call what the line of the program is.
   void place(trace::CallId call, bool flag = false);
   void settle_queue_pair(nic::QpId qp);

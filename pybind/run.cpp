@@ -2,10 +2,12 @@
 #include "loco_sim/run/run.hpp"
 
 #include <cstddef>
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 #include <string>
 #include <utility>
 
+#include "loco_sim/run/flow_report.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
 
@@ -53,6 +55,17 @@ py::list flow_fields() {
   add("ideal_ps", "<i8", offsetof(FlowRecord, ideal_ps));
   add("retransmitted_packets", "<u4", offsetof(FlowRecord, retransmitted_packets));
   add("marked_packets", "<u4", offsetof(FlowRecord, marked_packets));
+  return out;
+}
+
+/// (largest, flows, mean, p50, p95, p99, p999) of each bin. `at`: below so many bytes and from so many on, not `bins`.
+py::list slowdown_bins(const py::array_t<std::uint64_t>& sizes, const py::array_t<double>& slowdowns, std::size_t bins,
+                       std::optional<std::uint64_t> at) {
+  std::vector<SlowedFlow> flows;
+  for (py::ssize_t i = 0; i < sizes.size(); ++i) flows.push_back({sizes.at(i), slowdowns.at(i)});
+  py::list out;
+  for (const SlowdownBin& b : at ? slowdowns_around(std::move(flows), *at) : slowdowns_by_size(std::move(flows), bins))
+    out.append(py::make_tuple(b.largest, b.flows, b.mean, b.p50, b.p95, b.p99, b.p999));
   return out;
 }
 
@@ -146,6 +159,8 @@ void bind_run(py::module_& m) {
   m.attr("COUNTERS") = counter_names();
   m.attr("FLOW_FIELDS") = flow_fields();
   m.attr("FLOW_SIZE") = sizeof(workloads::flows::FlowRecord);
+  m.def("slowdown_bins", &slowdown_bins, py::arg("sizes"), py::arg("slowdowns"), py::arg("bins"),
+        py::arg("at").none(true));
   m.def("run", &run, py::arg("scenario"), py::arg("keep_trace"), py::arg("stop").none(true));
 }
 

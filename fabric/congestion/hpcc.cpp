@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/congestion/fraction.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -42,6 +43,7 @@ void Hpcc::adjust(const HpccOptions& options, bool update) {
   std::uint64_t window = reference_ + options.additive.count;
   std::uint32_t stage = stage_ + 1;
   if (utilisation_ >= eta || stage_ >= options.max_stage) {
+    if (utilisation_ >= eta) LOCO_PROBE(hpcc_network_is_full);
     window = scaled(reference_, eta, std::max<std::uint64_t>(utilisation_, 1)) + options.additive.count;
     stage = 0;
   }
@@ -57,6 +59,7 @@ void Hpcc::on_ack(sim::SimTime /*now*/, const Feedback& feedback, const HpccOpti
   if (feedback.telemetry == nullptr) return;
   const Telemetry& seen = *feedback.telemetry;
   if (!seen_any_ || seen.hops != last_.hops) {  // the first answer, or one by another way
+    if (seen_any_) LOCO_PROBE(hpcc_answer_by_another_way);
     if (!seen_any_) updated_ = feedback.next;
     seen_any_ = true;
     last_ = seen;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/congestion/fraction.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -61,6 +62,7 @@ void Nscc::increase(std::uint64_t bytes, sim::Duration delay) {
 void Nscc::decrease(sim::SimTime now, sim::Duration rtt) {
   if (has_decreased_ && now - decreased_ < rtt) return;
   if (average_ <= target_) return;
+  LOCO_PROBE(nscc_decrease);
   has_decreased_ = true;
   decreased_ = now;
   const auto above = static_cast<std::uint64_t>((average_ - target_).ps);
@@ -81,6 +83,7 @@ void Nscc::fulfil(sim::SimTime now, std::uint64_t bytes) {
 
 bool Nscc::ignores(std::uint64_t bytes) {
   if (ignored_ == 0) return false;
+  LOCO_PROBE(nscc_ignores_answers);
   ignored_ -= std::min(ignored_, bytes);
   return true;
 }
@@ -92,6 +95,7 @@ bool Nscc::adapt(sim::SimTime now, bool lost, sim::Duration delay, std::uint64_t
   const bool crowded = lost_ || delay > target_ * 4;
   const bool adapts = !first && crowded && achieved_ < largest_ / 8;
   if (adapts) {
+    LOCO_PROBE(nscc_quick_adapt);
     window_ = achieved_;
     ignored_ = in_flight;
     to_add_ = answered_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/congestion/fraction.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -66,17 +67,20 @@ void Swift::on_ack(sim::SimTime now, const Feedback& feedback, const SwiftOption
 
 void Swift::on_loss(sim::SimTime now, const SwiftOptions& options) {
   if (!may_cut(now)) return;
+  LOCO_PROBE(swift_cut_by_loss);
   window_ -= scaled(window_, options.cut_most, 1000);
   bound(options);
 }
 
 void Swift::on_timeout(sim::SimTime now, const SwiftOptions& options) {
   if (++timeouts_ < kTimeouts) return on_loss(now, options);
+  LOCO_PROBE(swift_gives_up_its_window);
   window_ = packets_of(options.least);
 }
 
 sim::BitsPerSecond Swift::rate() const {
   if (window_ >= kPacket || rtt_.ps == 0) return {};
+  LOCO_PROBE(swift_window_below_a_packet);
   return {std::max<std::uint64_t>(scaled(rate_of(packet_.count, rtt_), window_, kPacket), 1)};
 }
 

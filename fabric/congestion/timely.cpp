@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/congestion/fraction.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::fabric {
 
@@ -34,11 +35,15 @@ std::int64_t Timely::next_rate(sim::Duration rtt, const TimelyOptions& options) 
   increases_ = 0;
   if (rtt < options.low) return rate + delta;
   if (rtt > options.high) {
+    LOCO_PROBE(timely_above_high);
     const std::int64_t above = kOne - part(kOne, options.high.ps, rtt.ps);
     return rate - part(rate, part(above, options.beta, 1000), kOne);
   }
   if (options.patched) return patched(rtt, gradient, options);
-  if (gradient > 0) return rate - part(rate, part(gradient, options.beta, 1000), kOne);
+  if (gradient > 0) {
+    LOCO_PROBE(timely_gradient_rises);
+    return rate - part(rate, part(gradient, options.beta, 1000), kOne);
+  }
   increases_ = in_a_row;
   return rate + (in_a_row >= kHyperFrom ? kHyper * delta : delta);
 }

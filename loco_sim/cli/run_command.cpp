@@ -116,7 +116,8 @@ std::string slowdown_table(const FlowsOf& of) {
   if (of.flows.empty()) return {};
   const std::string title = (of.name.empty() ? "" : of.name + ": ") + "slowdown of flows up to";
   std::vector<std::vector<std::string>> rows = {{title, "count", "mean", "median", "p95", "p99"}};
-  for (const SlowdownBin& bin : slowdowns_by_size(of.flows, flows_end(*of.params), never_below_one(*of.params), kBins))
+  for (const SlowdownBin& bin :
+       slowdowns_by_size(ended(of.flows, flows_end(*of.params), never_below_one(*of.params)), kBins))
     rows.push_back({options::format_number(static_cast<std::int64_t>(bin.largest), options::Type::size),
                     fmt::format("{}", bin.flows), fmt::format("{:.3f}", bin.mean), fmt::format("{:.3f}", bin.p50),
                     fmt::format("{:.3f}", bin.p95), fmt::format("{:.3f}", bin.p99)});

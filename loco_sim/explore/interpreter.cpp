@@ -169,7 +169,8 @@ bool Interpreter::access(const Instruction& i) {
 
 trace::CallId Interpreter::begin(const Instruction& i, trace::Method method, std::uint64_t argument,
                                  std::uint64_t work_id) {
-  return recording_ == nullptr ? 0 : recording_->call(*cpu_, i, method, argument, work_id);
+  if (recording_ == nullptr) return 0;
+  return recording_->caller(*cpu_, i).begin(method, argument, work_id, method == trace::Method::cas);
 }
 
 void Interpreter::returns(trace::CallId call, std::uint64_t result) {

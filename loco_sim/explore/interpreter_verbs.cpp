@@ -34,31 +34,14 @@ bool Interpreter::post_receive(const Instruction& i, const Post& post) {
     return false;
   }
   if (recording_ != nullptr)
-    recording_->posted_receive(*cpu_, i, machine_.queues_.receive_queue(post.receive_queue), wqe);
+    hosts::posted_receive(recording_->caller(*cpu_, i), machine_.queues_.receive_queue(post.receive_queue), wqe);
   return true;
 }
-
-namespace {
-trace::Method method_of(nic::Opcode opcode) {
-  switch (opcode) {
-    case nic::Opcode::rdma_read:
-      return trace::Method::get;
-    case nic::Opcode::compare_swap:
-      return trace::Method::remote_cas;
-    case nic::Opcode::fetch_add:
-      return trace::Method::remote_faa;
-    default:
-      return trace::Method::put;
-  }
-}
-}  // namespace
 
 bool Interpreter::post_request(const Instruction& i, const Post& post) {
   nic::Wqe wqe = request_of(post, i.object);
   const nic::QpId queue_pair = machine_.queues_.queue_pair(post.queue_pair);
-  if (wqe.fence) returns(wqe.fence_op = begin(i, trace::Method::rfence));
-  wqe.op =
-      begin(i, method_of(wqe.opcode), wqe.opcode == nic::Opcode::fetch_add ? wqe.compare_add : wqe.swap, wqe.wr_id);
+  if (recording_ != nullptr) hosts::begin_request(recording_->caller(*cpu_, i), wqe);
   const nic::PostResult result = cpu_->post_send(queue_pair, {&wqe, 1});
   if (result == nic::PostResult::queue_full) {
     cpu_->pause({});  // until somebody has polled
@@ -133,12 +116,7 @@ bool Interpreter::poll_queue(const Instruction& i, const Post& post) {
   const int name = posts[cqe.wr_id].name;
   set(post.target, name == kNone ? kNoName : kFirstName + name);
   set(post.target2, cqe.with_imm ? posts[cqe.imm].immediate : 0);
-  if (recording_ != nullptr) {
-    const trace::CallId call = begin(i, trace::Method::wait, 0, cqe.wr_id);
-    cpu_->record(nic::Stamp::aWT, call);
-    returns(call);
-    recording_->polled(call, queue, cqe);
-  }
+  if (recording_ != nullptr) hosts::took_completion(recording_->caller(*cpu_, i), *cpu_, queue, cqe);
   cpu_->forget_watched();
   return true;
 }

@@ -15,21 +15,9 @@ Recording::Recording(const Machine& machine, const nic::System& system)
   recorder_.record_verbs(system);
 }
 
-trace::CallId Recording::call(const nic::Cpu& cpu, const Instruction& i, trace::Method method, std::uint64_t argument,
-                              std::uint64_t work_id) {
-  const trace::CallId id = recorder_.begin_operation(cpu.thread(), method, argument, work_id, seq_);
-  recorder_.verbs()->set_place(id, place(i));
-  if (method == trace::Method::cas) recorder_.verbs()->set_flag(id);
-  return id;
-}
-
-void Recording::posted_receive(const nic::Cpu& cpu, const Instruction& i, std::uint32_t queue,
-                               const nic::RecvWqe& wqe) {
-  recorder_.verbs()->posted_receive(recorder_.thread_in_trace(cpu.thread()), recorder_.calls(), place(i), queue, wqe);
-}
-
-std::uint32_t Recording::place(const Instruction& i) {
-  return recorder_.verbs()->place(machine_.program_.file, static_cast<std::uint32_t>(i.at.line));
+hosts::Caller Recording::caller(const nic::Cpu& cpu, const Instruction& i) {
+  const auto line = static_cast<std::uint32_t>(i.at.line);
+  return {recorder_, cpu.thread(), recorder_.verbs()->place(machine_.program_.file, line), *system_};
 }
 
 trace::Trace Recording::take(const nic::System& system) {

@@ -2,7 +2,7 @@
 // fibers, of a litmus test. Private to loco_sim/explore.
 #pragma once
 
-#include "hosts/recorder.hpp"
+#include "hosts/verbs_calls.hpp"
 #include "loco_sim/explore/machine.hpp"
 
 namespace loco::explore {
@@ -13,24 +13,18 @@ class Recording {
 
   [[nodiscard]] nic::Observer* observer() { return &recorder_; }
   /// A step begins.
-  void now(const nic::System& system) { seq_ = system.seq(); }
-  /// A thread makes a call, from the program's line; it returns within its step.
-  trace::CallId call(const nic::Cpu& cpu, const model::litmus::Instruction& i, trace::Method method,
-                     std::uint64_t argument = 0, std::uint64_t work_id = 0);
-  void returns(trace::CallId call, std::uint64_t result = 0) { recorder_.finish(call, result, seq_); }
+  void now(const nic::System& system) { system_ = &system; }
+  /// A thread that makes a call, from the program's line; it returns within its step.
+  [[nodiscard]] hosts::Caller caller(const nic::Cpu& cpu, const model::litmus::Instruction& i);
+  void returns(trace::CallId call, std::uint64_t result) { recorder_.finish(call, result, system_->seq()); }
   void posted(trace::CallId call, nic::QpId qp, const nic::Wqe& wqe) { recorder_.verbs()->posted(call, qp, wqe); }
-  void posted_receive(const nic::Cpu& cpu, const model::litmus::Instruction& i, std::uint32_t queue,
-                      const nic::RecvWqe& wqe);
-  void polled(trace::CallId call, nic::CqId cq, const nic::Cqe& cqe) { recorder_.verbs()->polled(call, cq, cqe); }
   /// The run has ended.
   [[nodiscard]] trace::Trace take(const nic::System& system);
 
  private:
-  std::uint32_t place(const model::litmus::Instruction& i);
-
   const Machine& machine_;
   hosts::Recorder recorder_;
-  trace::Seq seq_ = 0;
+  const nic::System* system_ = nullptr;  ///< that takes the step
 };
 
 }  // namespace loco::explore

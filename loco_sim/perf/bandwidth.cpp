@@ -61,8 +61,8 @@ class Poster {
     for (std::size_t i = 0; i < count; ++i) take(cpu.now(), cqes[i]);
     const std::size_t looked = look_for_credits(cpu);
     if (count == 0 && !can_post()) return std::nullopt;
-    return cpu.profile().cpu_poll_cqe * static_cast<std::int64_t>(count) +
-           cpu.profile().cpu_load * static_cast<std::int64_t>(looked);
+    const sim::Duration polled = count == 0 ? sim::Duration{} : hosts::poll_cost(cpu.profile(), count);
+    return polled + cpu.profile().cpu_load * static_cast<std::int64_t>(looked);
   }
 
  private:
@@ -178,7 +178,7 @@ class Receiver {
     ++f.taken;
     const bool says = f.credits.length > 0 && f.taken % std::max<std::uint32_t>(options_.rx_depth / 3, 1) == 0;
     if (says) owing_ = cqe[0].qp;
-    return cpu.profile().cpu_poll_cqe + hosts::build_cost(cpu.profile());
+    return hosts::poll_cost(cpu.profile(), 1) + hosts::build_cost(cpu.profile());
   }
   [[nodiscard]] bool owes_credits() const { return owing_.has_value(); }
   /// Returns how long that takes the thread. Precondition: owes_credits(), and there is room in the store buffer.
@@ -233,7 +233,7 @@ class Worker {
       receives_next_ = !receives_next_;
       if (const auto taken = receives_next_ ? receive(cpu) : complete(cpu)) return cpu.resume_after(*taken);
     }
-    cpu.pause(cpu.profile().cpu_poll_empty);
+    cpu.pause(hosts::poll_cost(cpu.profile(), 0));
   }
 
  private:

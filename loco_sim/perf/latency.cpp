@@ -40,10 +40,10 @@ class SendQueue {
   /// One step of the thread.
   void reap(nic::Cpu& cpu) {
     std::array<nic::Cqe, 1> cqe;
-    if (cpu.poll_cq(end_.send_cq, cqe) == 0) return cpu.pause(cpu.profile().cpu_poll_empty);
+    if (cpu.poll_cq(end_.send_cq, cqe) == 0) return cpu.pause(hosts::poll_cost(cpu.profile(), 0));
     expect_success(cqe[0]);
     reaping_ = false;
-    cpu.resume_after(cpu.profile().cpu_poll_cqe);
+    cpu.resume_after(hosts::poll_cost(cpu.profile(), 1));
   }
 
  private:
@@ -134,11 +134,11 @@ class SendSide {
     if (queue_.reaping()) return queue_.reap(cpu);
     if (waiting_) {
       std::array<nic::Cqe, 1> cqe;
-      if (cpu.poll_cq(end_.recv_cq, cqe) == 0) return cpu.pause(p.cpu_poll_empty);
+      if (cpu.poll_cq(end_.recv_cq, cqe) == 0) return cpu.pause(hosts::poll_cost(p, 0));
       expect_success(cqe[0]);
       waiting_ = false;
       taken_ = true;
-      return cpu.resume_after(p.cpu_poll_cqe + copy_time(options_));
+      return cpu.resume_after(hosts::poll_cost(p, 1) + copy_time(options_));
     }
     if (!built_) {
       if (posts_ != nullptr) posts_->push_back(cpu.now());
@@ -247,10 +247,10 @@ Result round_trips(const Options& options) {
         phase = Phase::poll;
         return cpu.resume_after(hosts::ring_cost(p));
       case Phase::poll:
-        if (cpu.poll_cq(ends[0].send_cq, cqe) == 0) return cpu.pause(p.cpu_poll_empty);
+        if (cpu.poll_cq(ends[0].send_cq, cqe) == 0) return cpu.pause(hosts::poll_cost(p, 0));
         expect_success(cqe[0]);
         phase = Phase::build;
-        return cpu.resume_after(p.cpu_poll_cqe);
+        return cpu.resume_after(hosts::poll_cost(p, 1));
     }
   });
   bench.run();

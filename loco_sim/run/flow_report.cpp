@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <numeric>
+#include <span>
 
 namespace loco {
 
@@ -17,32 +18,52 @@ double slowdown(const FlowRecord& flow, FlowsEnd end, bool at_least_one) {
   return at_least_one ? std::max(1.0, times) : times;
 }
 
-std::vector<SlowdownBin> slowdowns_by_size(const std::vector<FlowRecord>& flows, FlowsEnd end, bool at_least_one,
-                                           std::size_t bins) {
-  std::vector<std::pair<std::uint64_t, double>> all;
+std::vector<SlowedFlow> ended(const std::vector<FlowRecord>& flows, FlowsEnd end, bool at_least_one) {
+  std::vector<SlowedFlow> all;
   for (const FlowRecord& flow : flows)
-    if (const double s = slowdown(flow, end, at_least_one); s >= 0) all.emplace_back(flow.bytes, s);
-  std::ranges::sort(all);
-  bins = std::min(bins, all.size());
+    if (const double s = slowdown(flow, end, at_least_one); s >= 0) all.push_back({flow.bytes, s});
+  return all;
+}
+
+namespace {
+/// Of flows in the order of their sizes, of which there is one at least.
+SlowdownBin bin_of(std::span<const SlowedFlow> flows) {
+  std::vector<double> times;
+  for (const SlowedFlow& flow : flows) times.push_back(flow.slowdown);
+  std::ranges::sort(times);
+  const auto at = [&](std::size_t thousandths) { return times[times.size() * thousandths / 1000]; };
+  const double sum = std::accumulate(times.begin(), times.end(), 0.0);
+  return {.flows = times.size(),
+          .largest = flows.back().bytes,
+          .mean = sum / static_cast<double>(times.size()),
+          .p50 = at(500),
+          .p95 = at(950),
+          .p99 = at(990),
+          .p999 = at(999)};
+}
+}  // namespace
+
+std::vector<SlowdownBin> slowdowns_by_size(std::vector<SlowedFlow> flows, std::size_t bins) {
+  std::ranges::stable_sort(flows, {}, &SlowedFlow::bytes);
+  bins = std::min(bins, flows.size());
   std::vector<SlowdownBin> out;
   std::size_t first = 0;
   for (std::size_t b = 0; b < bins; ++b) {
-    std::size_t last = all.size() * (b + 1) / bins;
-    while (last < all.size() && all[last].first == all[last - 1].first) ++last;  // one size lies in one bin
+    std::size_t last = flows.size() * (b + 1) / bins;
+    while (last < flows.size() && flows[last].bytes == flows[last - 1].bytes) ++last;  // one size lies in one bin
     if (last <= first) continue;
-    std::vector<double> times;
-    for (std::size_t i = first; i < last; ++i) times.push_back(all[i].second);
-    std::ranges::sort(times);
-    const auto at = [&](std::size_t percent) { return times[times.size() * percent / 100]; };
-    const double sum = std::accumulate(times.begin(), times.end(), 0.0);
-    out.push_back({.flows = times.size(),
-                   .largest = all[last - 1].first,
-                   .mean = sum / static_cast<double>(times.size()),
-                   .p50 = at(50),
-                   .p95 = at(95),
-                   .p99 = at(99)});
+    out.push_back(bin_of(std::span(flows).subspan(first, last - first)));
     first = last;
   }
+  return out;
+}
+
+std::vector<SlowdownBin> slowdowns_around(std::vector<SlowedFlow> flows, std::uint64_t bytes) {
+  std::ranges::stable_sort(flows, {}, &SlowedFlow::bytes);
+  const auto middle = std::ranges::lower_bound(flows, bytes, {}, &SlowedFlow::bytes);
+  std::vector<SlowdownBin> out;
+  if (middle != flows.begin()) out.push_back(bin_of({flows.begin(), middle}));
+  if (middle != flows.end()) out.push_back(bin_of({middle, flows.end()}));
   return out;
 }
 

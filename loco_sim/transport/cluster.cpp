@@ -6,30 +6,9 @@
 
 namespace loco {
 
-namespace {
-hosts::Config runtime_config(const ClusterConfig& config) {
-  return {.profile = config.profile,
-          .hosts = config.hosts,
-          .topology = config.topology,
-          .network = config.network,
-          .nodes = config.nodes,
-          .path_mtu = config.path_mtu,
-          .congestion = config.congestion,
-          .seed = config.seed,
-          .schedule = config.schedule,
-          .record = config.record,
-          .record_activities = config.record_activities,
-          .series_interval = config.series_interval,
-          .events_max = config.events_max,
-          .budget = config.budget,
-          .stops = config.stops,
-          .strong = config.strong};
-}
-}  // namespace
-
 SimulatedCluster::SimulatedCluster(ClusterConfig config)
     : config_(std::move(config)),
-      runtime_(runtime_config(config_)),
+      runtime_(config_),
       context_{.config = config_,
                .system = runtime_.system(),
                .threads = runtime_.threads(),

@@ -6,10 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/config.hpp"
 #include "hosts/runtime.hpp"
 #include "loco_sim/loco/transport.hpp"
-#include "nic_model/profile.hpp"
 #include "sim/time.hpp"
 
 namespace loco {
@@ -37,23 +35,9 @@ enum class FastForward : std::uint8_t {
   approximate  ///< not those behind rounds whose times differ by 0.2 % at most
 };
 
-struct ClusterConfig {
-  nic::HardwareProfile profile;
-  nic::HostsConfig hosts = {};  ///< who has other hardware, or several NICs
-  fabric::Topology topology = fabric::Topology::star;
-  fabric::Config network{};  ///< shape, options, failures and seed of the fabric
-  std::uint32_t nodes = 2;
-  std::vector<std::uint32_t> path_mtu = {};                 ///< of each node's queue pairs (nic::SystemConfig)
-  Service service = {};                                     ///< of all queue pairs that have no other
-  std::vector<fabric::CongestionSettings> congestion = {};  ///< beside that of `network`
-  std::uint64_t seed = 1;
-  Schedule schedule = Schedule::timed;
-  bool record = false;              ///< keep a trace of calls and subevents
-  bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
-  sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
-  std::uint64_t events_max = 1'000'000'000;
-  sim::Budget* budget = nullptr;          ///< asked now and then; may be null, and outlives the cluster
-  std::vector<NodeStop> stops = {};       ///< Schedule::timed only
+/// What the runtime of its hosts is made of, and what LOCO's nodes are beside that.
+struct ClusterConfig : hosts::Config {
+  Service service = {};                   ///< of all queue pairs that have no other
   sim::Duration keep_alive{100'000'000};  ///< with stops or failing links: how often the nodes ask each other
   /// False, for experiments: a connection that a program ends stays as it is on both sides, beside the next one.
   bool connections_end = true;
@@ -64,7 +48,6 @@ struct ClusterConfig {
   /// as a node's polling thread. One that polls for itself has no more than this under way towards a node.
   std::uint32_t send_queue_entries = 128;
   std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
-  bool strong = false;                           ///< hosts::Config::strong
   FastForward fast_forward = FastForward::off;
   /// What a word is called in the report of a run that cannot go on; empty, or giving "": by its address.
   std::function<std::string(NodeId, Address)> word_name = {};

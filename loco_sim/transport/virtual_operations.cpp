@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "hosts/costs.hpp"
+#include "hosts/posted.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
@@ -18,18 +19,6 @@ constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
 /// A size that the work request's field cannot hold stays one that the NIC refuses: a message has 2^31 bytes at most.
 std::uint32_t length_of(std::uint64_t size) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(size, std::numeric_limits<std::uint32_t>::max()));
-}
-
-trace::Method method_of(nic::Opcode opcode) {
-  constexpr std::array kMethods = {trace::Method::put, trace::Method::get, trace::Method::remote_faa,
-                                   trace::Method::remote_cas};  // in the order of Operation
-  return kMethods.at(static_cast<std::size_t>(operation_of(opcode)));
-}
-
-/// What an atomic adds, or would write.
-std::uint64_t argument_of(const nic::Wqe& wqe) {
-  if (wqe.opcode == nic::Opcode::fetch_add) return wqe.compare_add;
-  return wqe.opcode == nic::Opcode::compare_swap ? wqe.swap : 0;
 }
 }  // namespace
 
@@ -144,10 +133,10 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
   }
   // An event of the models touches a location: one on no bytes is none.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
-    const trace::CallId call = thread.begin_operation(method_of(wqe.opcode), argument_of(wqe), work_id);
+    const trace::CallId call = thread.begin_operation(hosts::method_of(wqe.opcode), hosts::argument_of(wqe), work_id);
     wqe.op = cluster_.followed.name(call, work_id);
     if (cluster_.recorder)
-      cluster_.recorder->posted(wqe.op, {.method = method_of(wqe.opcode),
+      cluster_.recorder->posted(wqe.op, {.method = hosts::method_of(wqe.opcode),
                                          .peer = peer,
                                          .connection = to.connection,
                                          .local = wqe.local,

@@ -2,12 +2,16 @@
 
 #include "nic_model/engine/check.hpp"
 #include "nic_model/engine/hash_parts.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
 bool CompletionQueue::write(const Cqe& cqe) {
   overrun_ = overrun_ || cqes_.size() == entries_;
-  if (overrun_) return false;
+  if (overrun_) {
+    LOCO_PROBE(completion_queue_overruns);
+    return false;
+  }
   cqes_.push_back(cqe);
   failed_ = failed_ || cqe.status != Status::success;
   return true;

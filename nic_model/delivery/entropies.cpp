@@ -1,5 +1,6 @@
 #include "nic_model/delivery/entropies.hpp"
 
+#include "probe/probe.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::nic {
@@ -14,11 +15,15 @@ std::uint32_t Entropies::next(const DeliveryPaths& paths, std::uint64_t seed) {
   }
   const auto first = static_cast<std::uint32_t>(drawn % paths.entropies);
   if (bad_count_ == paths.entropies) {
+    LOCO_PROBE(every_path_bad);
     bad_.clear();
     bad_count_ = 0;
   }
   std::uint32_t entropy = (first + sent_++) % paths.entropies;
-  while (bad_count_ != 0 && is_bad(entropy)) entropy = (first + sent_++) % paths.entropies;
+  while (bad_count_ != 0 && is_bad(entropy)) {
+    LOCO_PROBE(bad_path_avoided);
+    entropy = (first + sent_++) % paths.entropies;
+  }
   return entropy;
 }
 

@@ -1,6 +1,6 @@
 // Like Amazon's Scalable Reliable Datagram (Shalev et al., "A Cloud-Optimized Transport Protocol for Elastic and
 // Scalable HPC", IEEE Micro 2020; AWS' EFA, rdma-core providers/efa): up to 64 paths, no order among messages, no
-// atomics.
+// atomics. RUD of Ultra Ethernet is the same (uet.cpp).
 #include "nic_model/delivery/reliable.hpp"
 
 namespace loco::nic {
@@ -20,10 +20,6 @@ DeliveryPolicy unordered_policy(const HardwareProfile& p, const DeliveryNetwork&
   if (!network.loses) policy.recovery.tolerance = kNeverLate;
   policy.paths = paths_of(p.transport, true);
   return policy;
-}
-
-DeliveryPolicy srd_policy(const HardwareProfile& p, const DeliveryNetwork& network) {
-  return unordered_policy(p, network);
 }
 
 }  // namespace loco::nic

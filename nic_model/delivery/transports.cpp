@@ -2,13 +2,15 @@
 
 #include <array>
 
+#include "nic_model/delivery/reliable.hpp"
+
 namespace loco::nic {
 
 std::span<const TransportRow, kTransports> transports() {
   static constexpr std::array<TransportRow, kTransports> kRows = {{{"rc", rc_policy},
-                                                                   {"srd", srd_policy},
+                                                                   {"srd", unordered_policy},
                                                                    {"uet, rod", rod_policy},
-                                                                   {"uet, rud", rud_policy},
+                                                                   {"uet, rud", unordered_policy},
                                                                    {"uet, rudi", rudi_policy},
                                                                    {"uc", uc_policy},
                                                                    {"ud", ud_policy}}};

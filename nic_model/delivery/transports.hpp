@@ -20,11 +20,9 @@ struct DeliveryNetwork {
   bool timers = false;     ///< transport timers run although nothing is lost
 };
 
-// One file each; those of Ultra Ethernet share uet.cpp.
+// One file each; those of Ultra Ethernet share uet.cpp. What SRD and RUD are is one policy (reliable.hpp).
 [[nodiscard]] DeliveryPolicy rc_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
-[[nodiscard]] DeliveryPolicy srd_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
 [[nodiscard]] DeliveryPolicy rod_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
-[[nodiscard]] DeliveryPolicy rud_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
 [[nodiscard]] DeliveryPolicy rudi_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
 [[nodiscard]] DeliveryPolicy uc_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
 [[nodiscard]] DeliveryPolicy ud_policy(const HardwareProfile& profile, const DeliveryNetwork& network);

@@ -1,7 +1,7 @@
 // Like the transport of Ultra Ethernet 1.0 (UEC specification; Linux RFC drivers/ultraeth): its modes of packet
 // delivery.
 //   ROD   reliable, ordered: one entropy, what comes early is dropped and asked for again
-//   RUD   reliable, unordered: many entropies, each request has its effect once
+//   RUD   reliable, unordered: many entropies, each request has its effect once; unordered_policy, as SRD
 //   RUDI  for idempotent operations: what comes again has its effect again; WRITEs and READs only
 #include "nic_model/delivery/reliable.hpp"
 
@@ -13,10 +13,6 @@ DeliveryPolicy rod_policy(const HardwareProfile& p, const DeliveryNetwork& netwo
   policy.acknowledgement = Acknowledgement::packet;
   policy.recovery = {.timer = timer_on(network), .rto_least = p.transport.rto_least};
   return policy;
-}
-
-DeliveryPolicy rud_policy(const HardwareProfile& p, const DeliveryNetwork& network) {
-  return unordered_policy(p, network);
 }
 
 DeliveryPolicy rudi_policy(const HardwareProfile& p, const DeliveryNetwork& network) {

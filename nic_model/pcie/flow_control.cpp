@@ -4,6 +4,7 @@
 
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/pcie/tlps.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -42,6 +43,7 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
                                     sim::Duration reach, sim::Duration begin, sim::Duration walk) {
   const bool credits = read_credits(p);
   sim::SimTime since = tags_.take(1, p.pcie_tags);
+  if (since > now) LOCO_PROBE(read_waits_for_tag);
   if (credits) since = std::max(since, take_read_credits(p, bytes));
   if (p.pcie_read_interval.ps != 0) {
     // It leaves when it is known, or when it may.
@@ -70,7 +72,9 @@ sim::SimTime PcieLink::take_posted(const HardwareProfile& p, sim::SimTime now, s
   const std::uint64_t credits = p.pcie_posted_credits.count;
   const sim::Duration reach = sim::transmission_time({bytes + p.pcie_write_header.count}, p.pcie_rate) + way;
   due = std::max(due, now);  // it may have waited behind others
-  due = std::max(due, posted_credits_.take(bytes, credits) + reach);
+  const sim::SimTime credit = posted_credits_.take(bytes, credits);
+  if (credit > now) LOCO_PROBE(write_waits_for_credits);
+  due = std::max(due, credit + reach);
   posted_credits_.give_back(bytes, credits, due - reach, due + p.pcie_downstream, now - reach);
   return due;
 }

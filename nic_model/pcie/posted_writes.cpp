@@ -13,6 +13,7 @@
 #include "nic_model/pcie/peer.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -100,7 +101,10 @@ bool covers_more(const Engine& engine, std::uint32_t domain, const PostedWrite& 
 
 /// The next TLP of a write that nothing is in front of.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  if (covers_more(engine, domain, write)) return;
+  if (covers_more(engine, domain, write)) {
+    LOCO_PROBE(completion_waits_for_device_memory);
+    return;
+  }
   const NodeId node = engine.domains[domain].node();
   write.has_event = true;
   if (in_parts(engine, node, write)) return schedule_parts(engine, domain, number, write);

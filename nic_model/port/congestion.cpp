@@ -5,6 +5,7 @@
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -152,11 +153,17 @@ void take_feedback(Engine& engine, const fabric::Packet& packet) {
   const bool carries = needs_telemetry(settings.algorithm) && packet.b != 0 &&
                        (packet.opcode == Op::ack || is_answered_data(engine, packet));
   if (carries) telemetry = engine.network.take_telemetry(static_cast<std::uint32_t>(packet.b));
-  if (packet.trimmed) return;
+  if (packet.trimmed) {
+    LOCO_PROBE(feedback_of_a_trimmed_packet);
+    return;
+  }
   if (is_answered_data(engine, packet)) {
     if (!carries && !needs_marks(settings.algorithm)) return;
     CongestionControl& c = engine.contexts[packet.destination_qp].edit_congestion();
-    if (c.seen.size() == kSeenMax) c.seen.pop_front();
+    if (c.seen.size() == kSeenMax) {
+      LOCO_PROBE(feedback_never_echoed);
+      c.seen.pop_front();
+    }
     c.seen.push_back({packet.psn, packet.marked, telemetry});
     return;
   }
@@ -204,7 +211,9 @@ void tell_timeout(Engine& engine, QpId id) {
 void tell_lost(Engine& engine, QpId id, Psn psn) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   const std::uint64_t lost = c.flight.lose(psn);
-  if (lost != 0) c.control.on_loss(engine.now(), {lost}, {c.flight.bytes()}, settings_of(engine, id));
+  if (lost == 0) return;
+  LOCO_PROBE(congestion_control_hears_of_loss);
+  c.control.on_loss(engine.now(), {lost}, {c.flight.bytes()}, settings_of(engine, id));
 }
 
 void tell_all_sent_again(Engine& engine, QpId id, bool lost) {
@@ -218,6 +227,7 @@ void answer_mark(Engine& engine, const fabric::Packet& packet) {
   if (settings.algorithm != CongestionAlgorithm::dcqcn) return;
   CongestionControl& c = engine.contexts[packet.destination_qp].edit_congestion();
   if (!c.cnps.due(engine.now(), settings.dcqcn.cnp_interval)) return;
+  LOCO_PROBE(cnp_sent);
   fabric::Packet cnp;
   cnp.opcode = Op::cnp;
   cnp.source = packet.destination;

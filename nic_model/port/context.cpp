@@ -6,6 +6,7 @@
 #include "nic_model/engine/check.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -14,6 +15,7 @@ namespace {
 /// When it is known what was looked up at `at`.
 sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
   if (hit) return at;
+  LOCO_PROBE(nic_cache_miss);
   engine.count(&Counters::cache_misses);
   return context_read(engine, node, at);
 }
@@ -83,6 +85,7 @@ bool unit_is_free(Engine& engine, QpId id) {
     engine.schedule(kEventUnitFree, id, 0, qp.unit_until());
     return false;
   }
+  LOCO_PROBE(waits_for_a_unit);
   if (caches.wait(id)) tell_first_waiter(engine, caches);
   return false;
 }
@@ -150,6 +153,7 @@ bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
   NicContext& qp = engine.contexts[packet.destination_qp];
   const bool first = !qp.has_stalled();
   if (stall == sim::Duration{} && first) return false;
+  if (!first) LOCO_PROBE(arrival_behind_a_stalled_one);
   qp.push_stalled(engine.stalled, packet, engine.now() + stall);
   if (first) engine.schedule(kEventArrival, packet.destination_qp, 0, engine.now() + stall);
   return true;

@@ -7,6 +7,7 @@
 #include "nic_model/port/congestion.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/receive_buffer.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -100,6 +101,7 @@ bool wait_for_port(Engine& engine, QpId id, bool responder, fabric::Opcode next)
   const Connection& qp = engine.connections[id];
   const std::uint8_t traffic_class = is_bare_answer(next) ? qp.ack_class() : qp.traffic_class();
   if (!engine.network.paused(node, qp.peer_node(), traffic_class)) return false;
+  LOCO_PROBE(port_paused);
   // With planes, who has waited before may wait for other ports.
   if (engine.ports[node].wait({id, responder}) || engine.network.config().planes || engine.network.config().classed())
     engine.network.await_resume(node);

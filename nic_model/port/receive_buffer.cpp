@@ -5,6 +5,7 @@
 #include "nic_model/connection/connection.hpp"
 #include "nic_model/engine/check.hpp"
 #include "nic_model/pcie/bursts.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -17,7 +18,10 @@ bool drops(const Engine& engine) {
 void set_full(Engine& engine, NodeId node, bool full) {
   engine.receive_buffers[node].set_full(full);
   if (engine.kernel.bursts()) allow_write_bursts(engine, node, !full);
-  if (full) engine.count(&Counters::tx_pauses);
+  if (full) {
+    LOCO_PROBE(receive_buffer_pauses_link);
+    engine.count(&Counters::tx_pauses);
+  }
   engine.network.pause_host(engine.kernel.events(), engine.now(), node, full);
 }
 
@@ -66,6 +70,7 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
   if (engine.kernel.bursting()) settle_write_bursts(engine, packet.destination);
   const std::uint64_t takes = packet.length + engine.profile(packet.destination).received_besides(packet.length);
   if (buffer.used() + takes <= engine.profile(packet.destination).nic_receive_buffer.count) return true;
+  LOCO_PROBE(receive_buffer_discards);
   engine.count(&Counters::rx_discards);
   return false;
 }
@@ -85,6 +90,7 @@ void release_received(Engine& engine, NodeId node, std::uint32_t bytes) {
 bool wait_for_own_buffer(Engine& engine, QpId id, bool responder) {
   ReceiveBuffer& buffer = engine.receive_buffers[engine.connections[id].node()];
   if (!buffer.full()) return false;
+  LOCO_PROBE(waits_for_own_receive_buffer);
   buffer.wait({id, responder});
   return true;
 }

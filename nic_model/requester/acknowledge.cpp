@@ -6,6 +6,7 @@
 #include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -74,6 +75,7 @@ void Requester::progress(const QpSettings& settings, Psn una) {
   const std::int32_t ahead = una.distance(una_);
   const bool all_at_once = ahead == -static_cast<std::int32_t>(kPsnsMax);  // half of all PSNs, which has no sign
   if (ahead <= 0 && !all_at_once) return;
+  if (all_at_once) LOCO_PROBE(all_psns_acknowledged_at_once);
   una_ = una;
   retries_ = settings.retry_count;
   rnr_retries_ = settings.rnr_retry;
@@ -131,13 +133,15 @@ void Requester::skip_acknowledged(const Engine& engine, const Connection& qp, st
   if (reads_or_atomic(e.wqe.opcode)) return;
   const std::int32_t packets = end.distance(e.psn);
   if (packets <= 0) return;
+  LOCO_PROBE(packets_skipped_after_go_back);
   const std::uint64_t bytes = mtu_of(engine, qp, e.wqe.length) * static_cast<std::uint32_t>(packets);
   e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
 }
 
 /// Having gone back, the requester does not send again what has been answered meanwhile.
 void Requester::skip_answered() {
-  while (transmit_next_ != started_ && entry(transmit_next_).done) ++transmit_next_;
+  for (; transmit_next_ != started_ && entry(transmit_next_).done; ++transmit_next_)
+    LOCO_PROBE(request_skipped_after_go_back);
 }
 
 /// The work request that has this PSN; `started` if it is known no more.
@@ -154,14 +158,20 @@ std::uint32_t Requester::holder_of(Psn psn) const {
 void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
   // Where answers overtake each other, what is refused need not be the oldest.
   const std::uint32_t which = policy_of(engine, id).order.answers_early ? holder_of(nak.psn) : oldest;
-  if (nak.nak == NakCode::packet_trimmed) return;  // it is among what is sent again
+  if (nak.nak == NakCode::packet_trimmed) {  // it is among what is sent again
+    LOCO_PROBE(nak_of_a_trimmed_packet);
+    return;
+  }
   if (nak.nak == NakCode::psn_sequence_error) {
+    LOCO_PROBE(nak_of_a_gap);
     if (!policy_of(engine, id).recovery.selective) retry(engine, id, oldest);
     return;
   }
   if (nak.nak == NakCode::receiver_not_ready) {
+    LOCO_PROBE(rnr_nak);
     return receiver_not_ready(engine, id, which, oldest, sim::Duration{static_cast<std::int64_t>(nak.a)});
   }
+  LOCO_PROBE(request_refused);
   fail(engine, id, which, status_of(nak.nak));
 }
 
@@ -226,8 +236,12 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     if (index < 0) break;
     if (static_cast<std::uint32_t>(index) >= e.packets) continue;
     if (e.done || !answers(e, packet)) break;
-    if (e.track != kNone && !engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(index))) break;
+    if (e.track != kNone && !engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(index))) {
+      LOCO_PROBE(read_data_comes_twice);
+      break;
+    }
     if (!fits(engine, id, packet, static_cast<std::uint32_t>(index) + 1 == e.packets)) {
+      LOCO_PROBE(read_data_of_another_path_mtu);
       engine.release(packet.buffer);
       return fail(engine, id, number, Status::loc_len_err);
     }
@@ -256,11 +270,13 @@ Psn Requester::acknowledged_by(const Engine& engine, const fabric::Packet& packe
 /// Data for the oldest work request; false when it is not what that waits for. Takes over the packet's payload.
 bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet) {
   if (oldest == started_ || !answers(entry(oldest), packet)) {
+    LOCO_PROBE(data_that_nobody_waits_for);
     engine.release(packet.buffer);
     return false;
   }
   SendEntry& e = edit(oldest);
   if (!fits(engine, id, packet, e.received + packet.length >= e.wqe.length)) {
+    LOCO_PROBE(read_data_of_another_path_mtu);
     engine.release(packet.buffer);
     fail(engine, id, oldest, Status::loc_len_err);
     return true;
@@ -307,12 +323,16 @@ void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, 
 void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];
-  if (packet.source_qp != qp.peer()) return engine.release(packet.buffer);  // of a connection that is no more
+  if (packet.source_qp != qp.peer()) {  // of a connection that is no more
+    LOCO_PROBE(answer_of_a_past_connection);
+    return engine.release(packet.buffer);
+  }
   if (engine.fault(Fault::responder_reorders) || engine.fault(Fault::early_write_completion)) {
     return take_unordered(engine, id, packet);
   }
   const DeliveryPolicy& policy = policy_of(engine, qp);
   if (is_ghost(packet, policy.order.when_whole)) {
+    LOCO_PROBE(late_answer);
     expect_no_answer(engine, id, engine.now());  // on a lossless network nothing else will come
     engine.release(packet.buffer);
     if (engine.kernel.controls()) schedule_transmit(engine, id);  // all the same it may have opened a window
@@ -329,6 +349,7 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const Psn end = acknowledged_by(engine, packet);
   const Oldest oldest = loose ? acknowledge_loosely(qp, end) : acknowledge(engine, qp, end);
   if (oldest.implied_nak) {
+    LOCO_PROBE(implied_nak);
     engine.release(packet.buffer);
     if (!recovering_ && policy.recovery.naks_gaps) retry(engine, id, oldest.number);
   } else if (packet.opcode == Op::nak) {

@@ -8,6 +8,7 @@
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/wqe.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -76,6 +77,7 @@ void Requester::reap(std::uint32_t number, bool alone) {
 void Requester::flush(Engine& engine, QpId id) {
   break_payload_burst(engine, id);
   while (completed_ != rung_) {
+    LOCO_PROBE(request_flushed);
     if (!entry(completed_).completed) write_cqe(engine, id, completed_, Status::wr_flush_err, {});
     ++completed_;
   }
@@ -119,7 +121,10 @@ void Requester::complete(Engine& engine, QpId id, sim::Duration delay) {
     const bool failed = e.status != Status::success;
     if (!e.completed && (e.wqe.signaled || failed)) write_cqe(engine, id, completed_, e.status, delay);
     ++completed_;
-    if (failed) return announce(engine, SendFailed{id});
+    if (failed) {
+      LOCO_PROBE(queue_pair_fails);
+      return announce(engine, SendFailed{id});
+    }
   }
   free_finished(engine);
 }
@@ -150,8 +155,13 @@ bool Requester::too_far_ahead(std::uint32_t packets) const {
 /// Does a work request wait for earlier ones? What ends the wait calls start() again.
 bool Requester::waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const {
   if (e.wqe.fence && fence_holds(policy_of(engine, qp)) && !engine.fault(Fault::fence_ignored)) return true;
-  if (reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp.settings().max_rd_atomic) return true;
-  return policy_of(engine, qp).acknowledges() && too_far_ahead(e.packets);
+  if (reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp.settings().max_rd_atomic) {
+    LOCO_PROBE(max_rd_atomic_reached);
+    return true;
+  }
+  if (!policy_of(engine, qp).acknowledges() || !too_far_ahead(e.packets)) return false;
+  LOCO_PROBE(psns_used_up);
+  return true;
 }
 
 /// Gives the next PSNs to a work request, and what must be known until its answer is there.
@@ -176,6 +186,7 @@ bool Requester::start_next(Engine& engine, QpId id, sim::Duration delay, sim::Du
   if (e.status != Status::success) {
     e.done = halted_ = true;
     e.packets = 0;
+    LOCO_PROBE(local_error);
     complete(engine, id, delay);
     return false;
   }

@@ -6,6 +6,7 @@
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/ack_timers.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -16,6 +17,7 @@ namespace {
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   if (oldest == started_) return;
   forget_sent();
+  LOCO_PROBE(go_back_n);
   if (engine.kernel.controls()) tell_all_sent_again(engine, id, !rnr_wait_);
   if (engine.kernel.windows()) window_.edit().forget_sample();
   const std::uint32_t until = transmit_next_;  // behind it nothing has been sent
@@ -52,10 +54,14 @@ void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status statu
 
 /// Goes back to work request `oldest`; without retries left that one fails instead.
 void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
-  if (retries_ == 0) return fail(engine, id, oldest, Status::retry_exc_err);
+  if (retries_ == 0) {
+    LOCO_PROBE(retries_exhausted);
+    return fail(engine, id, oldest, Status::retry_exc_err);
+  }
   --retries_;
   if (policy_of(engine, id).recovery.selective) {
     cancel_timer(engine);
+    LOCO_PROBE(selective_time_out);
     selective_.edit().time_out(recovering_);  // again: what the peer has said does not hold any more
     tell_what_is_lost(engine, id);
     if (engine.kernel.controls()) tell_all_sent_again(engine, id, false);  // nobody will hear of the others, either
@@ -76,6 +82,7 @@ void Requester::retry_by_timer(Engine& engine, QpId id) {
     const sim::Duration after = window_->time_out(first, settings.timeout);
     const sim::Duration waited = window_.edit().timed_out(after, settings.timeout);
     if (waited >= settings.timeout * (std::int64_t{settings.retry_count} + 1)) {
+      LOCO_PROBE(adaptive_retransmission_gives_up);
       return fail(engine, id, completed_, Status::retry_exc_err);
     }
     retries_ = static_cast<std::uint8_t>(settings.retry_count + 1);
@@ -94,8 +101,14 @@ bool Requester::takes_rnr_retry() {
 /// fails.
 void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest,
                                    sim::Duration wait) {
-  if (rnr_wait_) return;
-  if (!takes_rnr_retry()) return fail(engine, id, which, Status::rnr_retry_exc_err);
+  if (rnr_wait_) {
+    LOCO_PROBE(rnr_nak_while_waiting);
+    return;
+  }
+  if (!takes_rnr_retry()) {
+    LOCO_PROBE(rnr_retries_exhausted);
+    return fail(engine, id, which, Status::rnr_retry_exc_err);
+  }
   cancel_timer(engine);
   rnr_wait_ = true;
   go_back(engine, id, oldest);
@@ -134,6 +147,7 @@ void Requester::more_under_way(const Engine& engine, const Connection& qp, std::
   if (before > p.nic_tail_packets || under_way() <= p.nic_tail_packets) return;
   const sim::Duration longer = time_out(engine, qp);
   if (longer > p.nic_tail_timeout) deadline_ += longer - p.nic_tail_timeout;
+  LOCO_PROBE(timer_for_few_packets_lengthened);
 }
 
 void Requester::cancel_timer(Engine& engine) {
@@ -207,7 +221,10 @@ void Requester::restart_timer(Engine& engine, QpId id) {
   if (rnr_wait_) return;
   if (asks_later(engine, id)) return cancel_timer(engine);  // what is being sent starts it
   const sim::SimTime deadline = engine.now() + time_out(engine, engine.connections[id]);
-  if (deadline < deadline_) cancel_timer(engine);  // its event would come too late
+  if (deadline < deadline_) {  // its event would come too late
+    LOCO_PROBE(timer_brought_forward);
+    cancel_timer(engine);
+  }
   deadline_ = deadline;
   start_timer(engine, id);
 }
@@ -229,6 +246,7 @@ void Requester::timed_out(Engine& engine, QpId id) {
   timer_pending_ = false;
   if (completed_ == started_) return;
   if (engine.now() < deadline_) {  // there was an answer meanwhile
+    LOCO_PROBE(timer_put_off);
     if (runs_timer(policy_of(engine, id))) arm_timer(engine, id);
     return;
   }
@@ -238,12 +256,16 @@ void Requester::timed_out(Engine& engine, QpId id) {
                                             engine.connections[id].traffic_class());
   if (asks_later(engine, id) && !closed) return;
   engine.count(&Counters::timeouts);
+  LOCO_PROBE(time_out);
   retry_by_timer(engine, id);
-  if (closed) port_is_closed(engine, id);
+  if (!closed) return;
+  LOCO_PROBE(time_out_at_paused_port);
+  port_is_closed(engine, id);
 }
 
 void Requester::rnr_timer_expired(Engine& engine, QpId id) {
   timer_pending_ = rnr_wait_ = false;
+  LOCO_PROBE(rnr_timer_expires);
   schedule_transmit(engine, id);
 }
 
@@ -253,6 +275,7 @@ void Requester::expect_no_answer(Engine& engine, QpId id, sim::SimTime since) {
   const DeliveryPolicy& policy = policy_of(engine, qp);
   if (policy.recovery.timer_always_runs() || !policy.acknowledges() || completed_ == started_) return;
   unanswered_ = true;
+  LOCO_PROBE(nobody_will_answer);
   if (rnr_wait_ || timer_pending_) return;
   start_running_timer(engine, id, since);
   if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "probe/probe.hpp"
+
 namespace loco::nic {
 
 using fabric::Psn;
@@ -89,7 +91,9 @@ void SelectiveRepeat::lose_requests(Psn psn, sim::Duration tolerance) {
     for (std::uint32_t i = 0; i < s.count; ++i) {
       if (!knows(s.psn + i)) continue;
       const Tracked& t = at(s.psn + i);
-      if (t.where == Where::on_its_way && t.at == s.at) lose(s.psn + i);
+      if (t.where != Where::on_its_way || t.at != s.at) continue;
+      LOCO_PROBE(request_taken_for_lost);
+      lose(s.psn + i);
     }
   }
 }
@@ -100,7 +104,10 @@ void SelectiveRepeat::lose_requests(Psn psn, sim::Duration tolerance) {
 bool SelectiveRepeat::tells_of_others(Psn psn, sim::SimTime now) {
   const Tracked& t = at(psn);
   const sim::Duration trip = now - t.at;
-  if (t.again) return t.answer == Answer::ack && trip >= shortest_;
+  if (t.again) {
+    LOCO_PROBE(answer_to_a_repetition);
+    return t.answer == Answer::ack && trip >= shortest_;
+  }
   if (shortest_.ps == 0 || trip < shortest_) shortest_ = trip;
   return true;
 }
@@ -135,7 +142,9 @@ void SelectiveRepeat::lose_answers(sim::Ring<Sending>& asked, Psn psn, sim::Dura
     for (; s.count > 0 && s.psn != psn; --s.count, s.psn = s.psn + 1) {
       if (!knows(s.psn)) continue;
       const Tracked& t = at(s.psn);
-      if ((t.where == Where::on_its_way || t.where == Where::there) && t.at == asked_at) lose(s.psn);
+      if ((t.where != Where::on_its_way && t.where != Where::there) || t.at != asked_at) continue;
+      LOCO_PROBE(answer_taken_for_lost);
+      lose(s.psn);
     }
     if (s.count > 0) {  // the answer to the others of this request is behind this one
       --s.count;
@@ -156,7 +165,9 @@ void SelectiveRepeat::answer_seen(Psn psn, bool as_it_comes, const Seen& seen) {
 /// Everything has come, but not the ACK: it answers a repetition, too.
 void SelectiveRepeat::lose_newest() {
   for (std::size_t i = psns_.size(); i > 0; --i) {
-    if (psns_[i - 1].answer == Answer::ack) return lose(base_ + static_cast<std::uint32_t>(i - 1));
+    if (psns_[i - 1].answer != Answer::ack) continue;
+    LOCO_PROBE(last_ack_taken_for_lost);
+    return lose(base_ + static_cast<std::uint32_t>(i - 1));
   }
 }
 

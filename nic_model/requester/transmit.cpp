@@ -7,6 +7,7 @@
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -159,10 +160,15 @@ bool Requester::window_is_full(const Engine& engine, const Connection& qp) const
 /// Is a window full: of packets, or that of congestion control?
 bool Requester::waits_for_answers(const Engine& engine, QpId id) const {
   const Connection& qp = engine.connections[id];
-  if ((engine.kernel.windows() || policy_of(engine, qp).order.when_whole) && window_is_full(engine, qp)) return true;
+  if ((engine.kernel.windows() || policy_of(engine, qp).order.when_whole) && window_is_full(engine, qp)) {
+    LOCO_PROBE(window_of_packets_full);
+    return true;
+  }
   const SendEntry& e = entry(transmit_next_);
   if (!engine.kernel.controls() || !sends_payload(e.wqe.opcode) || !policy_of(engine, qp).acknowledges()) return false;
-  return !window_allows(engine, id, next_packet(engine, qp, e) + overhead(engine, qp));
+  if (window_allows(engine, id, next_packet(engine, qp, e) + overhead(engine, qp))) return false;
+  LOCO_PROBE(window_of_congestion_control_full);
+  return true;
 }
 
 /// The same of what is sent again.
@@ -281,10 +287,12 @@ void Requester::repeat(Engine& engine, QpId id) {
   const std::uint32_t most = known ? most_at_once(entry(number), psn) : 1;
   const std::uint32_t count = selective.take(most);
   if (!known) {
+    LOCO_PROBE(repetition_not_needed_any_more);
     schedule_transmit(engine, id);
     if (!transmit_event_ && recovering_) start_timer(engine, id);
     return;
   }
+  LOCO_PROBE(packet_sent_again);
   fabric::Packet packet = repeated_packet(engine, id, number, psn, count);
   const DeliveryPolicy& policy = policy_of(engine, id);
   if (policy.paths.sprays()) packet_answers_.edit().entropies.answered(policy.paths, selective.entropy_of(psn), false);
@@ -300,18 +308,25 @@ void Requester::repeat(Engine& engine, QpId id) {
 void Requester::transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   const DeliveryPolicy& policy = policy_of(engine, qp);
-  if (wait_for_port(engine, id, false, fabric::Opcode::write)) return port_is_closed(engine, id);
+  if (wait_for_port(engine, id, false, fabric::Opcode::write)) {
+    LOCO_PROBE(requester_waits_for_port);
+    return port_is_closed(engine, id);
+  }
   transmit_event_ = false;
   if (engine.kernel.controls() && engine.now() < may_send_from(engine, id)) return schedule_transmit(engine, id);
   if (may_repeat(engine, id)) return repeat(engine, id);
   settle_payload(engine, id);
   if (!may_transmit(engine, id)) {
     // Behind a time-out, what was to be sent again has come meanwhile: answers to it may still be missing.
-    if (policy.recovery.selective && recovering_ && completed_ != started_) start_timer(engine, id);
+    if (policy.recovery.selective && recovering_ && completed_ != started_) {
+      LOCO_PROBE(nothing_left_to_send_again);
+      start_timer(engine, id);
+    }
     return;
   }
   SendEntry& e = edit(transmit_next_);
   if (gathers(e.wqe) && !has_operands(e)) {
+    LOCO_PROBE(atomic_leaves_without_operands);
     take_stale_operands(engine, qp.node(), e);
     schedule_payload(engine, id);  // steps over it: its read may still be pending when it has long been answered
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "probe/probe.hpp"
+
 namespace loco::nic {
 
 void TransmitWindow::acknowledged(fabric::Psn una, std::uint32_t news, sim::SimTime now, sim::Duration first_time_out,
@@ -19,7 +21,9 @@ void TransmitWindow::acknowledged(fabric::Psn una, std::uint32_t news, sim::SimT
   __extension__ using Wide = unsigned __int128;
   constexpr std::uint64_t kSecond = 1'000'000'000'000;
   const auto covers = static_cast<std::uint64_t>(Wide{per_second} * static_cast<std::uint64_t>(least_.ps) / kSecond);
-  if (least_.ps > 0 && packets_ >= covers) packets_ = 0;
+  if (least_.ps == 0 || packets_ < covers) return;
+  LOCO_PROBE(slow_restart_ends);
+  packets_ = 0;
 }
 
 sim::Duration TransmitWindow::time_out(sim::Duration first, sim::Duration most) const {

@@ -6,6 +6,7 @@
 #include "nic_model/port/congestion.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/requester.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -31,7 +32,10 @@ bool Requester::has_come(Engine& engine, QpId id, Psn psn, sim::Duration delay) 
   const std::uint32_t number = holder_of(psn);
   if (number == started_ || entry(number).done || reads_or_atomic(entry(number).wqe.opcode)) return false;
   SendEntry& e = edit(number);
-  if (!engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(psn.distance(e.psn)))) return false;
+  if (!engine.tracks.place_once(e.track, e.packets, static_cast<std::uint32_t>(psn.distance(e.psn)))) {
+    LOCO_PROBE(packet_acknowledged_twice);
+    return false;
+  }
   if (++e.acked != e.packets) return true;
   e.done = true;
   complete_alone(engine, id, number, delay);
@@ -62,8 +66,15 @@ void Requester::receiver_of_message_not_ready(Engine& engine, QpId id, const fab
   if (which == started_ || entry(which).done) return;
   const SendEntry& e = entry(which);
   selective_.edit().lose_all_of(e.psn, e.packets);
-  if (rnr_wait_) return;
-  if (!takes_rnr_retry()) return fail(engine, id, which, Status::rnr_retry_exc_err);
+  LOCO_PROBE(message_finds_no_receive);
+  if (rnr_wait_) {
+    LOCO_PROBE(rnr_nak_while_waiting);
+    return;
+  }
+  if (!takes_rnr_retry()) {
+    LOCO_PROBE(rnr_retries_exhausted);
+    return fail(engine, id, which, Status::rnr_retry_exc_err);
+  }
   cancel_timer(engine);
   rnr_wait_ = timer_pending_ = true;
   timer_ = engine.schedule(kEventRnrTimer, id, 0, engine.now() + sim::Duration{static_cast<std::int64_t>(nak.a)});

@@ -8,6 +8,7 @@
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/requester/wqe.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -74,7 +75,10 @@ void Requester::wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
 
 void Requester::wqes_fetched(Engine& engine, QpId id, std::uint32_t count) {
   fetching_ = false;
-  if (!fetch_cancelled_) fetched_ += count;
+  if (fetch_cancelled_)
+    LOCO_PROBE(wqes_fetched_too_late);
+  else
+    fetched_ += count;
   fetch_cancelled_ = false;
   if (engine.connections[id].flushes_sends()) return;
   start(engine, id, {});

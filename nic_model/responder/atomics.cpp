@@ -2,6 +2,7 @@
 
 #include "nic_model/engine/check.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -56,6 +57,7 @@ void start_next(Engine& engine, NodeId node, std::uint32_t bank) {
   AtomicUnit& unit = engine.atomics[node];
   const AtomicTurn* next = unit.current(bank);
   while (next != nullptr && !engine.responders[next->qp].holds(next->response)) {  // dropped by a RESET
+    LOCO_PROBE(atomic_of_a_past_connection);
     unit.drop(bank);
     next = unit.current(bank);
   }
@@ -69,6 +71,7 @@ void queue_atomic(Engine& engine, NodeId node, QpId qp, std::uint64_t response, 
   AtomicUnit& unit = engine.atomics[node];
   const std::uint32_t bank = atomic_bank(engine.profile(node), address);
   const bool idle = unit.current(bank) == nullptr;
+  if (!idle) LOCO_PROBE(atomic_waits_for_its_bank);
   unit.push({.bank = bank, .qp = qp, .response = response});
   if (idle) start_next(engine, node, bank);
 }

@@ -1,6 +1,7 @@
 // Responder: requests that are placed as they come (nic.placement), through a reorder buffer of PSNs; and what a flaw,
 // or an ideal network, lets loose.
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::nic {
@@ -15,6 +16,7 @@ void Responder::execute_in_turn(Engine& engine, QpId id) {
     if (qp.settings().xrc) choose_queue(engine, qp.node(), packet);
     if (taken && needs_receive(packet) && !can_receive(engine)) {
       disorder_.edit().reorder.front().present = false;  // it will come again
+      LOCO_PROBE(out_of_order_send_finds_no_receive);
       not_ready(engine, id, packet);
       return engine.release(packet.buffer);
     }
@@ -51,8 +53,12 @@ void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet
       disorder.gap = missing;
       disorder.since = engine.now();
     }
-    if (engine.now() < disorder.since + tolerance) return;
+    if (engine.now() < disorder.since + tolerance) {
+      LOCO_PROBE(gap_tolerated);
+      return;
+    }
   }
+  LOCO_PROBE(selective_gap_reported);
   push_response(engine, id,
                 {.opcode = fabric::Opcode::nak,
                  .nak = fabric::NakCode::psn_sequence_error,
@@ -72,6 +78,7 @@ void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet
   const sim::Duration tolerance = policy_of(engine, id).recovery.tolerance;
   const bool told = disorder_->gap == packet.psn && engine.now() >= disorder_->since + tolerance;
   if (tolerance.ps > 0 && !told) return;
+  LOCO_PROBE(gap_filled);
   const fabric::Psn last = done_psn_ + fabric::Psn::kMask;
   if (!responses_.empty()) {
     const Response& newest = responses_[responses_.size() - 1];
@@ -91,10 +98,15 @@ void Responder::take_trimmed(Engine& engine, const fabric::Packet& packet) {
   if (!policy_of(engine, qp).acknowledges() || !qp.takes_requests() || packet.source_qp != qp.peer()) return;
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
   if (policy_of(engine, qp).order.when_whole) {
+    LOCO_PROBE(headers_of_a_trimmed_packet);
     return answer_packet(engine, id, packet, has_come(ahead) ? fabric::NakCode::none : fabric::NakCode::packet_trimmed);
   }
-  if (ahead < 0) return execute_again(engine, id, packet);
+  if (ahead < 0) {
+    LOCO_PROBE(duplicate_comes_trimmed);
+    return execute_again(engine, id, packet);
+  }
   if (!recovery.selective) {
+    LOCO_PROBE(trimmed_packet_in_order);
     if (ahead > 0 || nak_sent_ || !recovery.naks_gaps) return;
     nak_sent_ = true;
     return refuse(engine, id, packet, fabric::NakCode::psn_sequence_error);
@@ -117,6 +129,7 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
   if (ahead < 0) return execute(engine, id, {packet, Fate::duplicate});
   if (ahead >= kReorderWindow) {
+    LOCO_PROBE(reorder_window_exceeded);
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
@@ -124,7 +137,10 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   sim::Ring<ReorderSlot>& all = disorder_.edit().reorder;
   while (all.size() <= index) all.push_back({});
   ReorderSlot& slot = all[index];
-  if (slot.present) return take_early_again(engine, id, packet, slot.executed);
+  if (slot.present) {
+    LOCO_PROBE(early_packet_comes_again);
+    return take_early_again(engine, id, packet, slot.executed);
+  }
   slot.present = true;
   slot.packet = packet;
   // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
@@ -160,6 +176,7 @@ void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& 
   const bool answered = packet.opcode == fabric::Opcode::read_request || is_atomic(packet.opcode);
   const bool selective = policy_of(engine, id).recovery.selective;
   if (selective && executed && answered) {
+    LOCO_PROBE(early_read_answered_again);
     return execute(engine, id, {packet, Fate::duplicate});
   }
   if (selective) report_gap(engine, id, packet);  // it may not have heard
@@ -197,6 +214,7 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     return engine.release(packet.buffer);
   }
   if (packet.source_qp != qp.peer() || qp.state() == QpState::reset) {  // there was a RESET meanwhile
+    LOCO_PROBE(stray_request_of_a_past_connection);
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }

@@ -20,6 +20,7 @@
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -105,11 +106,15 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const QpId id = read.where;
   const NodeId node = engine.connections[id].node();
   const ReadOrdering ordering = engine.profile(node).pcie_read_ordering;
-  if (!holds(read.number)) return;  // dropped by a RESET
+  if (!holds(read.number)) {  // dropped by a RESET
+    LOCO_PROBE(read_of_a_past_connection);
+    return;
+  }
   Response& r = edit(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
   const auto in_front = static_cast<std::int32_t>(r.long_reads_before - long_reads_done_);
   if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
+    LOCO_PROBE(read_behind_a_long_one);
     r.available = read.due;
     r.reach = read.reach;
     r.turn = engine.schedule(kEventReadRemote, id, read.number, kNoTimeYet);
@@ -137,6 +142,7 @@ bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
     return false;
   }
   if (!r.held || unchanged(engine, qp.node(), r)) return true;
+  LOCO_PROBE(speculative_read_squashed);
   engine.count(&Counters::reads_squashed);
   r.held = false;
   engine.schedule(kEventReadRemote, id, number,

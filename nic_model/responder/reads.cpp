@@ -8,6 +8,7 @@
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/atomics.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 #include "sim/invariant.hpp"
 
 namespace loco::nic {
@@ -326,7 +327,10 @@ void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t numbe
 void Responder::keep_result(const Engine& engine, const Connection& qp, const Response& r) {
   if (!policy_of(engine, qp).recovery.repeats_requests()) return;
   sim::Ring<Replay>& replays = disorder_.edit().replays;
-  if (replays.size() == qp.settings().max_dest_rd_atomic) replays.pop_front();
+  if (replays.size() == qp.settings().max_dest_rd_atomic) {
+    LOCO_PROBE(oldest_atomic_result_forgotten);
+    replays.pop_front();
+  }
   replays.push_back({r.psn, r.value});
 }
 

@@ -5,6 +5,7 @@
 #include "nic_model/host/watch_set.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -35,11 +36,16 @@ void Responder::choose_queue(const Engine& engine, NodeId node, const fabric::Pa
 /// Takes the next one. Precondition: can_receive().
 void Responder::take_receive(Engine& engine) {
   received_ = 0;
-  if (receiving_) return;  // left over from a message that was given up
+  if (receiving_) {  // left over from a message that was given up
+    LOCO_PROBE(receive_of_a_message_cut_short);
+    return;
+  }
   ReceiveQueue& q = engine.receive_queues[queue_];
   receive_.edit() = q.take();
   receiving_ = true;
-  if (q.reach_limit()) touched(engine, q.node(), watch_key(WatchKind::srq, queue_));
+  if (!q.reach_limit()) return;
+  LOCO_PROBE(shared_queue_reaches_its_limit);
+  touched(engine, q.node(), watch_key(WatchKind::srq, queue_));
 }
 
 /// Tells who watches that a message has taken a receive, or has found none.
@@ -56,7 +62,10 @@ void Responder::tell_of_message(const Engine& engine, QpId id, const fabric::Pac
 /// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
 Status Responder::check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const {
   const RecvWqe& receive = *receive_;
-  if (length > receive.length) return Status::loc_len_err;
+  if (length > receive.length) {
+    LOCO_PROBE(receive_too_short);
+    return Status::loc_len_err;
+  }
   if (length == 0) return Status::success;
   // what is in a shared queue is of that queue's protection domain, which the queue pair's need not be
   if (!engine.receive_queues[queue_].shared() && !in_domain(engine, qp, receive.lkey)) return Status::loc_prot_err;
@@ -83,6 +92,7 @@ void Responder::flush_receives(Engine& engine, QpId id) {
   }
   if (queue_ == kNone || engine.receive_queues[queue_].owner() != id) return;
   while (engine.receive_queues[queue_].ready()) {
+    LOCO_PROBE(receive_flushed);
     take_receive(engine);
     complete_receive(engine, id, flushed, Status::wr_flush_err);
   }

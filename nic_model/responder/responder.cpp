@@ -3,6 +3,7 @@
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/requester/no_answer.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -40,6 +41,7 @@ void Responder::no_answer(Engine& engine, const fabric::Packet& packet) const {
   const std::uint32_t refused = disorder_->refused;
   const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
                       engine.connections[packet.destination_qp].peer() == packet.source_qp;
+  LOCO_PROBE(request_without_answer);
   send_no_answer(engine, packet.destination, packet.source,
                  {.requester = packet.source_qp,
                   .responder = packet.destination_qp,
@@ -88,12 +90,14 @@ void Responder::not_ready(Engine& engine, QpId id, const fabric::Packet& packet)
   for (std::size_t i = 0; i < disorder_->waiting.size(); ++i) {
     Arrival& later = disorder_.edit().waiting[i];
     if (later.packet.psn.distance(packet.psn) < 0) continue;  // of what has been executed
+    LOCO_PROBE(dropped_behind_rnr_nak);
     engine.release(later.packet.buffer);
     later.fate = Fate::dropped;
   }
   tell_of_message(engine, id, packet, false);
   expected_psn_ = packet.psn;
   nak_sent_ = true;
+  LOCO_PROBE(receiver_not_ready);
   engine.count(&Counters::rnr_naks);
   const sim::Duration given = qp.settings().min_rnr_timer;
   const sim::Duration wait = given == sim::Duration{} ? kRnrTimerCode0 : given;
@@ -131,9 +135,18 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
   const Connection& qp = engine.connections[id];
   if (qp.settings().xrc) choose_queue(engine, qp.node(), packet);
   NakCode nak = packet.first || !write_valid_ ? access_refused(engine, qp, packet) : NakCode::none;
-  if (!in_sequence(engine, packet) || !fits(engine, qp, packet)) nak = NakCode::invalid_request;
+  if (!in_sequence(engine, packet)) {
+    LOCO_PROBE(message_begins_in_the_middle);
+    nak = NakCode::invalid_request;
+  } else if (!fits(engine, qp, packet)) {
+    LOCO_PROBE(request_of_another_path_mtu);
+    nak = NakCode::invalid_request;
+  }
   const bool takes_resources = packet.opcode == Op::read_request || is_atomic(packet.opcode);
-  if (takes_resources && !executed && out_of_resources(qp)) nak = NakCode::invalid_request;
+  if (takes_resources && !executed && out_of_resources(qp)) {
+    LOCO_PROBE(responder_out_of_resources);
+    nak = NakCode::invalid_request;
+  }
   write_valid_ = nak == NakCode::none;
   if (nak == NakCode::none && needs_receive(packet) && !can_receive(engine)) return not_ready(engine, id, packet);
   done_psn_ = packet.psn + psns_of(engine, qp, packet);
@@ -141,6 +154,7 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
   if (nak == NakCode::none && packet.opcode == Op::write) nak = take_write(engine, id, packet, executed);
   if (nak == NakCode::none && packet.opcode == Op::send) nak = take_send(engine, id, packet);
   if (nak != NakCode::none) {
+    LOCO_PROBE(responder_refuses);
     refuse(engine, id, packet, nak);
     disorder_.edit().refused = packet.wqe;
     return announce(engine, ConnectionFailed{id});
@@ -157,12 +171,14 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
 void Responder::execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   if (packet.opcode == Op::read_request) {
+    LOCO_PROBE(duplicate_read);
     if (access_refused(engine, qp, packet) != NakCode::none) return no_answer(engine, packet);
     take_read(engine, id, packet, true);
   } else if (is_atomic(packet.opcode)) {
     if (engine.fault(Fault::atomic_replayed)) return take_atomic(engine, id, packet);
     for (std::size_t i = 0; i < disorder_->replays.size(); ++i) {
       if (disorder_->replays[i].psn != packet.psn) continue;
+      LOCO_PROBE(duplicate_atomic_replayed);
       push_response(engine, id,
                     {.opcode = Op::atomic_response,
                      .ready = true,
@@ -173,8 +189,10 @@ void Responder::execute_again(Engine& engine, QpId id, const fabric::Packet& pac
                      .available = engine.now()});
       return;
     }
+    LOCO_PROBE(duplicate_atomic_forgotten);
     no_answer(engine, packet);
   } else {
+    LOCO_PROBE(duplicate_write_or_send);
     acknowledge(engine, id, packet, done_psn_ + Psn::kMask);  // the last one executed: it may be a later one
   }
 }
@@ -184,6 +202,7 @@ void Responder::execute(Engine& engine, QpId id, const Arrival& arrival) {
   const fabric::Packet& packet = arrival.packet;
   if (arrival.fate == Fate::dropped) return;
   if (!qp.takes_requests()) {
+    LOCO_PROBE(request_in_error_state);
     no_answer(engine, packet);
   } else if (arrival.fate == Fate::fresh) {
     execute_fresh(engine, id, packet, false);
@@ -213,7 +232,11 @@ Fate Responder::classify(const Engine& engine, const Connection& qp, const fabri
     nak_sent_ = false;
     return Fate::fresh;
   }
-  if (nak_sent_ || !policy_of(engine, qp).recovery.naks_gaps) return Fate::dropped;
+  if (nak_sent_ || !policy_of(engine, qp).recovery.naks_gaps) {
+    LOCO_PROBE(dropped_behind_gap);
+    return Fate::dropped;
+  }
+  LOCO_PROBE(gap_in_psns);
   nak_sent_ = true;
   return Fate::gap;
 }
@@ -244,6 +267,7 @@ void Responder::request_arrived(Engine& engine, const fabric::Packet& packet) {
   const DeliveryPolicy& policy = policy_of(engine, qp);
   if (!policy.acknowledges() || packet.opcode == Op::datagram) return take_unreliable(engine, packet);
   if (!qp.takes_requests() || packet.source_qp != qp.peer()) {
+    LOCO_PROBE(request_of_a_past_connection);
     no_answer(engine, packet);
     return engine.release(packet.buffer);
   }
@@ -272,6 +296,7 @@ void Responder::reset(Engine& engine, QpId id) {
   reset_disorder(engine);
   const bool waits = dropped && policy_of(engine, qp).acknowledges() && qp.peer() != kNone;
   if (waits && !policy_of(engine, qp).recovery.timer_always_runs()) {
+    LOCO_PROBE(reset_drops_requests);
     send_no_answer(engine, qp.node(), qp.peer_node(), {.requester = qp.peer(), .responder = id, .since = engine.now()});
   }
   nak_sent_ = receiving_ = in_message_ = write_valid_ = false;

@@ -5,6 +5,7 @@
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -137,7 +138,10 @@ sim::SimTime Responder::answer_free(Engine& engine, QpId id, const fabric::Packe
 }
 
 void Responder::respond(Engine& engine, QpId id) {
-  if (wait_for_port(engine, id, true, responses_.empty() ? Op::read_response : responses_.front().opcode)) return;
+  if (wait_for_port(engine, id, true, responses_.empty() ? Op::read_response : responses_.front().opcode)) {
+    LOCO_PROBE(responder_waits_for_port);
+    return;
+  }
   respond_event_ = false;
   const Connection& qp = engine.connections[id];
   settle_reads(engine, id);

@@ -1,6 +1,7 @@
 // Responder: requests of the unreliable transports (IBTA volume 1, 9.8.2 and 9.8.3).
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -13,6 +14,7 @@ void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& pa
   if (packet.first) {
     in_message_ = true;
   } else if (packet.psn != expected_psn_) {
+    LOCO_PROBE(unreliable_message_cut_short);
     in_message_ = false;
   }
   expected_psn_ = done_psn_ = packet.psn + 1;
@@ -27,11 +29,13 @@ void Responder::take_connected(Engine& engine, QpId id, const fabric::Packet& pa
     place_write(engine, id, packet);
     if (!packet.immediate) return;
     if (can_receive(engine)) return complete_immediate(engine, id, packet);
+    LOCO_PROBE(unreliable_message_finds_no_receive);
     tell_of_message(engine, id, packet, false);
     engine.count(&Counters::out_of_buffer);
     return;
   }
   if (packet.first && !can_receive(engine)) {
+    LOCO_PROBE(unreliable_message_finds_no_receive);
     tell_of_message(engine, id, packet, false);
     engine.count(&Counters::out_of_buffer);
     in_message_ = false;
@@ -44,6 +48,7 @@ void Responder::take_datagram(Engine& engine, QpId id, const fabric::Packet& pac
   const Connection& qp = engine.connections[id];
   if (packet.rkey != qp.qkey()) return;
   if (!can_receive(engine)) {
+    LOCO_PROBE(datagram_finds_no_receive);
     tell_of_message(engine, id, packet, false);
     engine.count(&Counters::out_of_buffer);
     return;

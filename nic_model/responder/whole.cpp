@@ -7,6 +7,7 @@
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -61,7 +62,10 @@ std::vector<WholeMessage>::iterator Responder::message_with(Psn first) {
 /// refused.
 NakCode Responder::begin_message(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
-  if (!can_receive(engine)) return NakCode::receiver_not_ready;
+  if (!can_receive(engine)) {
+    LOCO_PROBE(receiver_not_ready);
+    return NakCode::receiver_not_ready;
+  }
   take_receive(engine);
   receiving_ = false;
   tell_of_message(engine, id, packet, true);
@@ -131,6 +135,7 @@ bool Responder::comes_again(Engine& engine, QpId id, const fabric::Packet& packe
   std::vector<Psn>& once = disorder_.edit().come_once;
   if (std::erase(once, packet.psn) != 0 || !fits(engine, qp, packet)) return false;
   if (access_refused(engine, qp, packet) != NakCode::none) return false;
+  LOCO_PROBE(write_takes_effect_twice);
   once.push_back(packet.psn);
   place_write(engine, id, packet);
   return true;
@@ -142,7 +147,11 @@ void Responder::take_whole_again(Engine& engine, QpId id, const fabric::Packet& 
   const bool allowed = access_refused(engine, qp, packet) == NakCode::none;
   if (packet.opcode == Op::read_request)
     return allowed ? take_read(engine, id, packet, true) : no_answer(engine, packet);
-  if (packet.opcode == Op::write && allowed && policy_of(engine, qp).order.may_repeat) place_write(engine, id, packet);
+  if (packet.opcode == Op::write && allowed && policy_of(engine, qp).order.may_repeat) {
+    LOCO_PROBE(write_takes_effect_again);
+    place_write(engine, id, packet);
+  }
+  LOCO_PROBE(duplicate_packet_answered);
   answer_packet(engine, id, packet, NakCode::none);
 }
 
@@ -151,6 +160,7 @@ void Responder::take_whole(Engine& engine, QpId id, const fabric::Packet& packet
   const Connection& qp = engine.connections[id];
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
   if (!qp.takes_requests() || ahead >= kReorderWindow) {
+    LOCO_PROBE(request_in_error_state);
     no_answer(engine, packet);
   } else if (has_come(ahead)) {
     take_whole_again(engine, id, packet);
@@ -160,6 +170,7 @@ void Responder::take_whole(Engine& engine, QpId id, const fabric::Packet& packet
     const sim::Duration given = qp.settings().min_rnr_timer;
     answer_packet(engine, id, packet, nak, static_cast<std::uint64_t>((given.ps == 0 ? kRnrTimerCode0 : given).ps));
   } else if (nak != NakCode::none) {
+    LOCO_PROBE(responder_refuses);
     refuse(engine, id, packet, nak);
     disorder_.edit().refused = packet.wqe;
     announce(engine, ConnectionFailed{id});

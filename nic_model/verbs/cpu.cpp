@@ -15,6 +15,7 @@
 #include "nic_model/requester/wqe.hpp"
 #include "nic_model/responder/responder.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -186,7 +187,10 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
     throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = engine_.requesters[id];
   if (!qp.takes_sends() || wqes.empty()) return PostResult::bad_request;
-  if (wqes.size() > rq.room()) return PostResult::queue_full;
+  if (wqes.size() > rq.room()) {
+    LOCO_PROBE(send_queue_full);
+    return PostResult::queue_full;
+  }
   for (const Wqe& wqe : wqes) {
     if (is_bad_request(engine_, qp, wqe)) return PostResult::bad_request;
   }
@@ -323,6 +327,7 @@ void Cpu::resume_when_drained() {
 
 void Cpu::resume_when_room() {
   if (!store_buffer_full()) return resume_after({});
+  LOCO_PROBE(store_buffer_full);
   engine_.threads[thread_].wait_for_room();
 }
 

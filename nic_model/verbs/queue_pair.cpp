@@ -9,6 +9,7 @@
 #include "nic_model/port/context.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "nic_model/responder/responder.hpp"
+#include "probe/probe.hpp"
 
 namespace loco::nic {
 
@@ -39,6 +40,7 @@ void reset(Engine& engine, QpId id) {
   Requester& rq = engine.requesters[id];
   Responder& rs = engine.responders[id];
   rq.reset(engine, id);
+  LOCO_PROBE(queue_pair_reset);
   rs.reset(engine, id);
   if (engine.kernel.controls()) engine.contexts[id].forget_congestion();
   // IBTA volume 1, 10.2.4.4: what a RESET leaves of its CQEs is up to the consumer; libraries such as libmlx5 clean the
@@ -190,6 +192,7 @@ void to_error(Engine& engine, QpId id) {
   Connection& qp = engine.connections[id];
   if (qp.state() == QpState::error) return;
   qp.enter(QpState::error);
+  LOCO_PROBE(queue_pair_in_error);
   engine.requesters[id].flush(engine, id);
   engine.responders[id].flush_receives(engine, id);
 }
@@ -197,6 +200,7 @@ void to_error(Engine& engine, QpId id) {
 void send_failed(Engine& engine, QpId id) {
   Connection& qp = engine.connections[id];
   if (qp.type() == QpType::rc) return to_error(engine, id);
+  LOCO_PROBE(send_queue_error);
   qp.enter(QpState::sqe);
   engine.requesters[id].flush(engine, id);
 }

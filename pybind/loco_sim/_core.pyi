@@ -2,6 +2,8 @@
 
 from typing import Any, Callable, Generator, Sequence
 
+import numpy
+
 __version__: str
 
 ACTIVITIES: tuple[str, ...]
@@ -155,6 +157,8 @@ class Finished:
     def simulated_ps(self) -> int: ...
 
 def run(scenario: Scenario, keep_trace: bool, stop: StopFlag | None) -> Finished: ...
+def slowdown_bins(sizes: numpy.ndarray[Any, Any], slowdowns: numpy.ndarray[Any, Any], bins: int,
+                  at: int | None) -> list[tuple[int, int, float, float, float, float, float]]: ...
 def run_program(scenario: Scenario, memory_bytes: int, word_name: Callable[[int], str], barriers: Sequence[tuple[str, list[int], int]],
                 objects: Sequence[tuple[int, str, Sequence[int]]], generators: Sequence[tuple[int, Generator[Any, Any, Any]]],
                 stop: StopFlag | None) -> tuple[Finished, list[Any]]: ...

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Sequence
 import numpy
 import pandas
 
+from . import _core
+
 if TYPE_CHECKING:
     from .scenario import Scenario
 
@@ -40,24 +42,9 @@ class Flows(pandas.DataFrame):  # type: ignore[misc]
         """
         if bins < 1:
             raise ValueError(f"bins: expected at least 1, found {bins!r}")
-        ended = self[self["slowdown"].notna()].sort_values("bytes", kind="stable")
-        sizes = ended["bytes"].to_numpy()
-        slowdowns = ended["slowdown"].to_numpy()
-        if at is not None:
-            edges = [0, int(numpy.searchsorted(sizes, at)), len(sizes)]
-        else:
-            # behind all flows of the size that the bin's last one has
-            edges = [0] + [int(numpy.searchsorted(sizes, sizes[len(sizes) * (b + 1) // bins - 1], side="right"))
-                           for b in range(bins) if len(sizes) * (b + 1) // bins > 0]
-        rows = [_bin(sizes[first:last], slowdowns[first:last]) for first, last in zip(edges, edges[1:]) if first < last]
+        ended = self[self["slowdown"].notna()]
+        rows = _core.slowdown_bins(ended["bytes"].to_numpy("uint64"), ended["slowdown"].to_numpy("float64"), bins, at)
         return pandas.DataFrame(rows, columns=["largest", "flows", "mean", "p50", "p95", "p99", "p999"])
-
-
-def _bin(sizes: numpy.ndarray[Any, Any], slowdowns: numpy.ndarray[Any, Any]) -> dict[str, Any]:
-    ordered = numpy.sort(slowdowns)
-    at = {name: float(ordered[len(ordered) * thousandths // 1000])
-          for name, thousandths in (("p50", 500), ("p95", 950), ("p99", 990), ("p999", 999))}
-    return {"largest": int(sizes[-1]), "flows": len(sizes), "mean": float(ordered.mean()), **at}
 
 
 def flows_of(records: numpy.ndarray[Any, Any], scenario: Scenario | None,

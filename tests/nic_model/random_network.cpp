@@ -85,7 +85,11 @@ void draw_congestion_control(Random& random, nic::SystemConfig& c) {
   using fabric::CongestionAlgorithm;
   fabric::Options& o = c.network.options;
   o.trim = o.flow_control == fabric::FlowControl::drop_tail && one_in(random, 2);
+  if (one_in(random, 2)) o.ecn_kmin = o.ecn_kmax = sim::Bytes{1'000};  // the second packet of a queue is marked
   if (one_in(random, 2)) return;
+  o.congestion.timely.segment = sim::Bytes{1'000};  // messages are few: each round trip counts
+  o.congestion.timely.low = 2_us;
+  o.congestion.timely.high = pick(random, {10_us, 500_us});
   o.congestion.algorithm = pick(random, {CongestionAlgorithm::hpcc, CongestionAlgorithm::timely,
                                          CongestionAlgorithm::swift, CongestionAlgorithm::nscc});
   o.dcqcn.enabled = false;
@@ -112,7 +116,7 @@ void draw_classes(Random& random, nic::SystemConfig& c) {
   using fabric::FlowControl;
   fabric::Config& network = c.network;
   if (one_in(random, 3)) {
-    for (const std::uint32_t id : {3U, 5U, 6U}) {
+    for (const std::uint32_t id : {3U, 5U, 6U, 7U}) {  // trimmed packets are of the last one
       if (one_in(random, 2)) continue;
       fabric::TrafficClass of = network.all_classes().at(id);
       of.strict = one_in(random, 3);
@@ -174,20 +178,37 @@ nic::HardwareProfile random_profile(Random& random) {
   return p;
 }
 
+/// Of a stream of its own: what NICs have little of, each by itself.
+void draw_scarcity(Random& random, nic::HardwareProfile& p) {
+  if (one_in(random, 4)) p.nic_context_entries = 4;
+  if (one_in(random, 4)) p.nic_translation_entries = 8;
+  if (one_in(random, 4)) p.nic_receive_buffer = sim::Bytes{6'000};
+  if (one_in(random, 4)) p.pcie_tags = static_cast<std::uint32_t>(1 + below(random, 4));
+  if (one_in(random, 4)) p.pcie_posted_credits = sim::Bytes{1'024};
+  if (one_in(random, 4)) p.nic_max_rd_atomic = static_cast<std::uint32_t>(1 + below(random, 3));
+  p.nic_rnr_timer = pick(random, {10_us, 80_us});
+  p.nic_rnr_retry = pick<std::uint32_t>(random, {0, 1, 3, 7, 7});
+  if (one_in(random, 4))
+    p.pcie_read_ordering = pick(
+        random, {nic::ReadOrdering::nic_serialised, nic::ReadOrdering::root_complex, nic::ReadOrdering::speculative});
+}
+
 /// A work request of the traffic, with places of its own in both hosts' memory.
 struct Posted {
   nic::Wqe wqe;
   std::optional<nic::Status> status;
+  bool wrong = false;  ///< it must not succeed
 };
 
 /// One direction of a connected pair.
 struct Stream {
-  nic::QpId qp = 0;
+  nic::QpId qp = 0, target = 0;
   nic::NodeId from = 0, to = 0;
   std::uint64_t adds_at = 0;  ///< its word for fetch-adds in the target's memory
   std::vector<Posted> requests;
   std::size_t posted = 0;
   std::vector<std::uint64_t> receives;  ///< where its SENDs go, in the target's memory
+  std::size_t receives_posted = 0;      ///< those that are left the target's thread posts late: RNR NAKs
 };
 
 constexpr std::uint64_t kRegion = 1 << 20;
@@ -197,7 +218,8 @@ constexpr std::uint32_t kSendMost = 2'048;  ///< of a SEND, and of each receive
 /// Hosts, their memory, and what they will send.
 class Traffic {
  public:
-  Traffic(const nic::SystemConfig& config, std::uint64_t seed) : random_(seed), system_(config) {
+  Traffic(const nic::SystemConfig& config, std::uint64_t seed)
+      : random_(seed), late_receives_(seed % 3 == 0), mistakes_(seed % 4 == 1), system_(config) {
     for (nic::NodeId node = 0; node < config.nodes; ++node) {
       regions_.push_back(system_.register_memory(node, system_.allocate(node, kRegion), kRegion));
       cqs_.push_back(system_.create_cq(node, 1'024));
@@ -241,7 +263,7 @@ class Traffic {
     s.adds_at = 8 * std::uint64_t{index};
     system_.set_word(s.to, regions_[s.to].base + s.adds_at, 0);
     const std::vector<fabric::TrafficClass> classes = system_.config().network.used_classes();
-    nic::QpConfig of{.send_entries = 64,
+    nic::QpConfig of{.send_entries = index % 4 == 2 ? 4U : 64U,
                      .traffic_class = static_cast<std::uint8_t>(classes[index % classes.size()].id),
                      .congestion = static_cast<std::uint8_t>(index % (system_.config().congestion.size() + 1))};
     if (index % 3 == 0) of.ack_class = static_cast<std::uint8_t>(classes.back().id);
@@ -251,12 +273,13 @@ class Traffic {
     };
     s.qp = end(s.from);
     const nic::DeliveryOperations has = nic::reliable_policy(system_.config().profile).operations;
-    if (!has.atomics) {
+    const bool sends = has.sends && (!has.atomics || late_receives_);
+    if (sends) {
       of.recv_cq = system_.create_cq(s.to, 64);
       of.recv_entries = kRequests;
     }
-    const nic::QpId target = end(s.to);
-    system_.connect(s.qp, target);
+    s.target = end(s.to);
+    system_.connect(s.qp, s.target);
     for (std::uint32_t i = 0; i < kRequests; ++i) {
       const nic::MemoryRegion& local = regions_[s.from];
       const nic::MemoryRegion& remote = regions_[s.to];
@@ -268,14 +291,14 @@ class Traffic {
       wqe.wr_id = (std::uint64_t{index} << 32U) + i;
       wqe.opcode = pick(
           random_, {nic::Opcode::rdma_write, nic::Opcode::rdma_write, nic::Opcode::rdma_read, nic::Opcode::fetch_add});
-      if (wqe.opcode == nic::Opcode::fetch_add && !has.atomics)
-        wqe.opcode = has.sends ? nic::Opcode::send : nic::Opcode::rdma_write;
+      if (wqe.opcode == nic::Opcode::fetch_add && (!has.atomics || (sends && one_in(random_, 2))))
+        wqe.opcode = sends ? nic::Opcode::send : nic::Opcode::rdma_write;
       if (wqe.opcode == nic::Opcode::send) {
         if (used_[s.to] > kRegion / 2 - kSendMost) continue;
         wqe.length = std::min(wqe.length, kSendMost);
         wqe.local += kRegion / 2 + below(random_, kRegion / 2 - wqe.length);
         s.receives.push_back(remote.base + take(s.to, kSendMost));
-        system_.post_recv(target, {.address = s.receives.back(), .length = kSendMost, .lkey = remote.lkey});
+        if (!late_receives_) post_receive(s);
       } else if (wqe.opcode == nic::Opcode::fetch_add) {
         wqe.length = 8;
         wqe.local += take(s.from, 8);
@@ -291,11 +314,51 @@ class Traffic {
         (write ? wqe.local : wqe.remote) += from;
       }
       s.requests.push_back({.wqe = wqe, .status = {}});
+      if (mistakes_ && one_in(random_, 2 * kRequests)) make_wrong(s.requests.back());
     }
     streams_.push_back(std::move(s));
   }
 
-  /// A step of a host's thread: takes what is complete, posts a work request, or waits.
+  /// A key of nobody's, or a place beyond the region: of the own memory, which this end finds, or of the other one's.
+  void make_wrong(Posted& p) {
+    constexpr std::uint32_t kNobodys = 0xffff'fff0U;
+    p.wrong = true;
+    switch (below(random_, 3)) {
+      case 0:
+        p.wqe.lkey = kNobodys;
+        break;
+      case 1:
+        p.wqe.rkey = kNobodys;
+        if (p.wqe.opcode == nic::Opcode::send) p.wqe.length = kSendMost + 1;
+        break;
+      default:
+        p.wqe.remote += kRegion;
+        if (p.wqe.opcode == nic::Opcode::send) p.wqe.length = kSendMost + 1;
+    }
+  }
+
+  [[nodiscard]] nic::RecvWqe next_receive(const Stream& s) const {
+    return {.address = s.receives[s.receives_posted], .length = kSendMost, .lkey = regions_[s.to].lkey};
+  }
+
+  void post_receive(Stream& s) {
+    system_.post_recv(s.target, next_receive(s));
+    ++s.receives_posted;
+  }
+
+  /// One of the receives that SENDs to this host will need, if there is one left.
+  bool post_late_receive(nic::Cpu& cpu, nic::NodeId node) {
+    for (Stream& s : streams_) {
+      if (s.to != node || s.receives_posted == s.receives.size() || cpu.store_buffer_full()) continue;
+      const nic::RecvWqe wqe = next_receive(s);
+      if (cpu.post_recv(s.target, {&wqe, 1}) != nic::PostResult::ok) wrong_ = "a refused receive";
+      ++s.receives_posted;
+      return true;
+    }
+    return false;
+  }
+
+  /// A step of a host's thread: takes what is complete, posts a work request or a receive, or waits.
   void step(nic::Cpu& cpu, nic::NodeId node) {
     std::array<nic::Cqe, 16> cqes;
     const std::size_t n = cpu.poll_cq(cqs_[node], cqes);
@@ -308,7 +371,12 @@ class Traffic {
     for (Stream& s : streams_) {
       if (s.from != node) continue;
       if (s.posted < s.requests.size() && !cpu.store_buffer_full()) {
-        if (cpu.post_send(s.qp, {&s.requests[s.posted].wqe, 1}) != nic::PostResult::ok) wrong_ = "a refused request";
+        const nic::PostResult posted = cpu.post_send(s.qp, {&s.requests[s.posted].wqe, 1});
+        if (posted == nic::PostResult::queue_full) {
+          done = false;  // until one of them has completed
+          continue;
+        }
+        if (posted != nic::PostResult::ok) wrong_ = "a refused request";
         ++s.posted;
         return cpu.resume_after(
             sim::Duration{static_cast<std::int64_t>(below(random_, hurried_ ? 50'000 : 8'000'000))});
@@ -316,6 +384,8 @@ class Traffic {
       done = done && s.posted == s.requests.size() &&
              std::ranges::all_of(s.requests, [](const Posted& p) { return p.status.has_value(); });
     }
+    if (post_late_receive(cpu, node))
+      return cpu.resume_after(sim::Duration{static_cast<std::int64_t>(below(random_, 20'000'000))});
     if (done) return cpu.stop();
     cpu.pause({});
   }
@@ -362,6 +432,7 @@ class Traffic {
         if (!p.status && (!out.deadlock || system_.config().timers)) wrong_ = "a work request is never completed";
         const bool good = p.status == nic::Status::success;
         good ? ++out.succeeded : ++out.failed;
+        if (good && p.wrong) wrong_ = "a request with a wrong key or place has succeeded";
         if (good) check(s, p);
         if (p.wqe.opcode != nic::Opcode::fetch_add) continue;
         ++adds;
@@ -399,6 +470,8 @@ class Traffic {
   }
 
   Random random_;
+  bool late_receives_;  ///< of a third of the seeds: SENDs come before their receives, reliable connections' too
+  bool mistakes_;       ///< of a quarter: some requests are wrong, and must fail
   nic::System system_;
   Scripts scripts_;
   std::vector<nic::MemoryRegion> regions_;
@@ -418,6 +491,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
   Random controls(~seed);
   Random transports(seed * 2 + 1);
   Random classes(seed ^ 0x5555'5555'5555'5555U);
+  Random scarcity(seed * 3 + 2);
   for (int draft = 0; draft < 100; ++draft) {
     nic::SystemConfig c;
     c.profile = random_profile(random);
@@ -431,6 +505,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
     draw_congestion_control(controls, c);
     draw_transport(transports, c);
     draw_classes(classes, c);
+    if (one_in(scarcity, 2)) draw_scarcity(scarcity, c.profile);
     try {
       const nic::System probe(c);
       return c;

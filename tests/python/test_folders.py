@@ -7,16 +7,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 MAY_KNOW = {
     "rdma": set(),
+    "probe": set(),
     "text": set(),
     "sim": set(),
     "yaml": {"text"},
     "trace": {"rdma", "text"},
     "options": {"sim", "text"},
-    "fabric": {"options", "rdma", "sim"},
-    "nic_model": {"fabric", "options", "rdma", "sim"},
+    "fabric": {"options", "probe", "rdma", "sim"},
+    "nic_model": {"fabric", "options", "probe", "rdma", "sim"},
     "model": {"text", "trace", "yaml"},
     "verify": {"text"},
-    "loco_sim/loco": {"rdma", "trace/call_info.hpp"},  # what the brackets of its calls say: a struct, no code, no trace
+    "loco_sim/loco": {"probe", "rdma", "trace/call_info.hpp"},  # what the brackets of its calls say: a struct, no code, no trace
     "loco_sim/process": {"loco_sim/loco"},
     "loco_sim/libibverbs": {"loco_sim/loco", "loco_sim/process"},
     "loco_sim/libfabric": {"loco_sim/loco", "loco_sim/process"},

@@ -6,6 +6,7 @@
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/locks/lock_words.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -47,6 +48,7 @@ bool acquisition::poll() {
   } catch (const std::exception&) {  // a failed operation, or one that this transport does not have
     key_.forget();
     step_ = Step::held;
+    LOCO_PROBE(lock_acquisition_fails);
     locks_.give_up(*local_);
     locks_.transport().abandon_call(lane_);
     throw;
@@ -77,6 +79,7 @@ bool acquisition::answered() {
   } catch (const operation_error& error) {
     const bool asked_home = step_ == Step::draw || step_ == Step::ask || step_ == Step::give_back;
     if (asked_home || at_home_ || error.peer() == locks_.home(lock_)) throw;
+    LOCO_PROBE(lock_holder_does_not_answer);
     key_.forget();
     ask();
     return false;
@@ -111,7 +114,10 @@ acquisition::Goes acquisition::take_step() {
 acquisition::Goes acquisition::queue() {
   if (locks_.transport().flag_peek(local_->serving) != turn_) return Goes::not_yet;
   local_->turn = turn_;
-  if (local_->handed_over) return Goes::held;
+  if (local_->handed_over) {
+    LOCO_PROBE(lock_handed_over_within_a_node);
+    return Goes::held;
+  }
   locks_.draw(lock_, answers_.address() + kDrawn, answers_.address() + kSeen, key_);
   step_ = Step::draw;
   return Goes::on;
@@ -139,7 +145,10 @@ void acquisition::announce() {
   if (locks_.any_lost() || (is_next() && before == locks_.my_node())) return ask();
   answers_.store(name_of(local_->drawn, locks_.my_node()), kName);
   at_home_ = !is_next();
-  if (at_home_) return announce_at_home();
+  if (at_home_) {
+    LOCO_PROBE(lock_has_several_waiting);
+    return announce_at_home();
+  }
   name_ = locks_.seat_word(before, lock_, kLink);
   const lock_array::word_at look = locks_.seat_word(before, lock_, kReleased);
   const lock_array::word_at sign = locks_.sign_word(lock_, local_->drawn);
@@ -181,7 +190,10 @@ acquisition::Goes acquisition::announced() {
   const std::uint64_t seen = answers_.load(kSeen);
   step_ = Step::wait;
   if (!at_home_) {
-    if (seen == local_->drawn) ask();  // what the one before has put on the home, or here, is on its way
+    if (seen == local_->drawn) {  // what the one before has put on the home, or here, is on its way
+      LOCO_PROBE(lock_released_while_announced);
+      ask();
+    }
     return Goes::on;
   }
   serving_ = seen;
@@ -205,6 +217,7 @@ void acquisition::take_name_back(Step step) {
 
 acquisition::Goes acquisition::claimed() {
   if (answers_.load(kOld) != answers_.load(kName)) {  // the one before has taken it: the turn is on its way
+    LOCO_PROBE(lock_name_taken_before_it_was_claimed);
     step_ = Step::wait;
     return Goes::on;
   }
@@ -216,6 +229,7 @@ acquisition::Goes acquisition::claimed() {
 acquisition::Goes acquisition::wait() {
   if (locks_.transport().load(locks_.my_seat(lock_, kTurn)) == local_->drawn) return Goes::held;
   if (!locks_.any_lost()) return Goes::not_yet;
+  LOCO_PROBE(lock_waits_for_a_node_that_may_be_lost);
   take_name_back(Step::withdraw);
   return Goes::on;
 }
@@ -235,6 +249,7 @@ acquisition::Goes acquisition::asked() {
   // count.
   latest_ = std::max(latest_, ticket_of(answers_.load(kSeenNext)));
   if (locks_.lost_with(serving_ + latest_, patience_, 1)) {
+    LOCO_PROBE(lock_waiter_gives_up);
     locks_.give_back(lock_, local_->drawn, answers_.address() + kOld, key_);
     step_ = Step::give_back;
     return Goes::on;

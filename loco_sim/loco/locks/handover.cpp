@@ -8,6 +8,7 @@
 #include "loco_sim/loco/locks/lock_words.hpp"
 #include "loco_sim/loco/operations/fence.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -79,6 +80,7 @@ bool handover::poll() {
       if (!key_.poll()) return false;
       after_answer();
     } catch (const operation_error& error) {  // who waits for the lock, if anybody does, will ask the home
+      LOCO_PROBE(lock_handover_fails);
       key_.forget();
       const Step failed = step_;
       if (failed != Step::late_answer) locks_.here().tell_later(error);
@@ -101,6 +103,7 @@ void handover::fence_writes(std::optional<NodeId> except) {
   try {
     fence_class(except);
   } catch (const operation_error& error) {
+    LOCO_PROBE(fence_of_a_lock_fails);
     fence_who_answers();
     locks_.here().tell_later(error);
   }
@@ -168,7 +171,9 @@ void handover::after_answer() {
     case Step::name_behind:
       return follows(name, local_->drawn) ? take_name(name) : finish();
     case Step::taking:
-      return answers_.load(kTakenFrom) == name_ ? tell(node_of(name_)) : finish();
+      if (answers_.load(kTakenFrom) == name_) return tell(node_of(name_));
+      LOCO_PROBE(lock_waiter_has_taken_its_name_back);
+      return finish();
     default:
       asked_ = false;
       step_ = Step::none;
@@ -179,7 +184,10 @@ void handover::after_answer() {
 void handover::set_free() {
   write_released();
   locks_.transport().memory_fence();
-  if (const std::uint64_t name = link(); follows(name, local_->drawn)) return tell(node_of(name));
+  if (const std::uint64_t name = link(); follows(name, local_->drawn)) {
+    LOCO_PROBE(lock_waiter_comes_as_it_is_set_free);
+    return tell(node_of(name));
+  }
   put_served();
 }
 

@@ -5,6 +5,7 @@
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/membership/endpoint_state.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -167,14 +168,17 @@ void reconnection::reconnect(const std::function<Region(NodeId)>& fence, NodeId 
                         std::to_string(node) + " at once");
   }
   try {
+    LOCO_PROBE(reconnection);
     begin(attempt);
     std::optional<std::uint32_t> number = connect(attempt);
     while (!number) {
+      LOCO_PROBE(reconnection_begins_again);
       end_connection(attempt);
       number = connect(attempt);
     }
     finish(attempt, *number);
   } catch (const operation_error&) {
+    LOCO_PROBE(reconnection_fails);
     transport_.disconnect(node);
     say(node, Step::off, attempt.asks_for);
     const auto lock = channels_.holding();

@@ -5,6 +5,7 @@
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/membership/endpoint_state.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -205,7 +206,10 @@ void setup::meet(endpoint_state& endpoint, NodeId from, const setup_message& aga
 }
 
 void setup::handle_join(NodeId from, const setup_message& message) {
-  if (ignored_.contains(from)) return;
+  if (ignored_.contains(from)) {
+    LOCO_PROBE(join_of_a_node_given_up);
+    return;
+  }
   endpoint_state* const found = endpoints_.named(message.channel, message.life);
   if (found != nullptr && found->has_joined())
     consider(*found, from, message);
@@ -247,6 +251,7 @@ endpoint_state* setup::answered(const setup_message& message) const { return end
 void setup::handle_connect(NodeId from, const setup_message& message) {
   endpoint_state* const endpoint = answered(message);
   if (endpoint == nullptr) {
+    LOCO_PROBE(join_answered_too_late);
     if (!message.offers.empty()) departures_.told_too_late(message.life, message.channel, {from, message.by});
     return;
   }

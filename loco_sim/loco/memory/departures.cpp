@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "probe/probe.hpp"
+
 namespace loco {
 
 void departures::left(std::uint32_t life, const std::string& name, std::uint32_t offered, std::vector<reached> peers) {
@@ -11,6 +13,7 @@ void departures::left(std::uint32_t life, const std::string& name, std::uint32_t
 
 void departures::told_too_late(std::uint32_t life, const std::string& name, const reached& peer) {
   const auto [at, fresh] = gone_.try_emplace(life);
+  LOCO_PROBE(memory_offered_after_departure);
   departure& gone = at->second;
   gone.name = name;
   gone.peers.push_back(peer);
@@ -69,7 +72,10 @@ bool departures::settle(Gone::iterator at) {
   if (gone.offered != 0) return false;  // until the last peer says so
   const bool stored = std::ranges::all_of(
       gone.memory, [this](const piece& p) { return transport_.stored(p.region.base, p.region.size); });
-  if (!stored) return true;
+  if (!stored) {
+    LOCO_PROBE(memory_still_written_to);
+    return true;
+  }
   for (const piece& p : gone.memory) memory_.give_back(p.region, p.device);
   gone_.erase(at);
   return false;

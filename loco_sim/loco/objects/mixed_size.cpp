@@ -8,6 +8,7 @@
 #include "loco_sim/loco/objects/var.hpp"
 #include "loco_sim/loco/operations/call_scope.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -59,7 +60,10 @@ bool hashed_words::try_load(std::span<std::uint64_t> value) {
   call_scope call(transport(), {.library = "msw", .method = "tryread", .object = full_name()});
   const std::uint64_t hash = load_word(kLeading);
   load_words(kValue, value);
-  if (hash != checksum(value)) return false;
+  if (hash != checksum(value)) {
+    LOCO_PROBE(hashed_value_torn);
+    return false;
+  }
   call.set_result(hash);
   return true;
 }
@@ -114,7 +118,10 @@ bool guarded_words::try_load(std::span<std::uint64_t> value) {
   const std::uint64_t first = load_word(options_.read_forward ? kLeading : trailing());
   load_words(kValue, value);
   const std::uint64_t last = load_word(options_.read_forward ? trailing() : kLeading);
-  if (first != last) return false;
+  if (first != last) {
+    LOCO_PROBE(guarded_value_torn);
+    return false;
+  }
   call.set_result(checksum(value));
   return true;
 }

@@ -10,6 +10,7 @@
 #include "loco_sim/loco/memory/checksum.hpp"
 #include "loco_sim/loco/operations/call_scope.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -143,6 +144,7 @@ bool ring_buffer::room_for(std::uint64_t cells) {
 std::span<const NodeId> ring_buffer::receivers() {
   const std::vector<NodeId>& all = cells_.peers();
   if (!options_.leave_out_failed || !any_lost()) return all;
+  LOCO_PROBE(ring_buffer_leaves_readers_out);
   answering_.clear();
   for (const NodeId node : all)
     if (!lost(node)) answering_.push_back(node);
@@ -166,6 +168,7 @@ void ring_buffer::write_cells(std::uint64_t position, std::span<const std::uint6
     cells_.store_part(cell * kCell, std::as_bytes(part));
     cells_.push_part(cell * kCell, part.size_bytes(), receivers());
   };
+  if (until_end < words.size()) LOCO_PROBE(ring_buffer_message_wraps);
   put(first, words.first(until_end));
   put(0, words.subspan(until_end));
 }
@@ -177,7 +180,10 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
   words_.assign(1 + cells_of(text.size()), 0);
   words_[0] = text.size();
   if (!text.empty()) std::memcpy(words_.data() + 1, text.data(), text.size());
-  if (!room_for(words_.size())) return false;
+  if (!room_for(words_.size())) {
+    LOCO_PROBE(ring_buffer_full);
+    return false;
+  }
   write_cells(sent_, words_);
   const std::size_t turn = messages_ % options_.heads;  // that of the next message, too, when the wait throws
   // The NIC reads a head when it sends it: changed before that, the last push would announce this message.
@@ -224,7 +230,10 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 bool ring_buffer::try_receive(const Apply& look) {
   const bool lost = any_lost();  // before it looks: what a writer that is lost has sent is received first
   if (receive_if_there(look)) return true;
-  if (lost) require_answers(std::span(&writer_, 1));
+  if (lost) {
+    LOCO_PROBE(ring_buffer_looks_for_its_writer);
+    require_answers(std::span(&writer_, 1));
+  }
   return false;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "loco_sim/loco/errors.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -26,6 +27,7 @@ Flag completions::acquire_word() {
   }
   if (!oldest) return transport_.make_flag();
   if ((transport_.flag_load(*oldest) & ack_word::kInFlight) != 0) {
+    LOCO_PROBE(ack_word_still_in_use);
     release_word(*oldest);
     return transport_.make_flag();
   }
@@ -40,7 +42,10 @@ void completions::release_word(Flag word) {
 
 void completions::finish(const Completion& completion) {
   if (completion.token == ack_word::kQuietToken) {
-    if (completion.status != Status::success) note_cause(completion);
+    if (completion.status != Status::success) {
+      LOCO_PROBE(quiet_operation_fails);
+      note_cause(completion);
+    }
     return;
   }
   if (completion.token == 0) {
@@ -56,6 +61,7 @@ void completions::finish(const Completion& completion) {
 
 void completions::give_up(NodeId node, bool told) {
   if (given_up_[node].exchange(true)) return;
+  LOCO_PROBE(node_given_up);
   if (announcements_.given_up) announcements_.given_up(node);
   told_[node].store(told, std::memory_order_release);
   failed_[node].store(true, std::memory_order_release);
@@ -78,7 +84,11 @@ void completions::take_back(NodeId node, std::uint32_t number) {
     const auto unwaited = failures_.find(unwaited_);
     forget = unwaited != failures_.end() && unwaited->second.peer == node;
   }
-  if (forget) transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
+  if (forget) {
+    LOCO_PROBE(failure_forgotten_as_a_node_is_taken_back);
+    transport_.flag_fetch_and(unwaited_, ack_word::kInFlight);
+  }
+  LOCO_PROBE(node_taken_back);
   told_[node] = false;
   failed_[node].store(false, std::memory_order_release);
   given_up_[node] = false;
@@ -117,7 +127,10 @@ void completions::forget_failures() {
 }
 
 void completions::note_cause(const Completion& completion) {
-  if (completion.connection < present_.number(completion.peer)) return;  // of one that has ended
+  if (completion.connection < present_.number(completion.peer)) {  // of one that has ended
+    LOCO_PROBE(completion_of_a_past_connection);
+    return;
+  }
   const bool silent = completion.status == Status::retry_exc_err || completion.status == Status::rnr_retry_exc_err;
   if (silent) give_up(completion.peer);
   if (completion.status != Status::wr_flush_err) {

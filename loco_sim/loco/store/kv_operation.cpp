@@ -10,6 +10,7 @@
 #include "loco_sim/loco/store/city_hash.hpp"
 #include "loco_sim/loco/store/kv_slot.hpp"
 #include "loco_sim/loco/store/kvstore.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -85,10 +86,14 @@ void kv_operation::fail() {
   failure_ = std::current_exception();
   ack_.forget();
   if (in_announcement) {
+    LOCO_PROBE(kv_announcement_fails);
     store_.keep(lock_index());
     locked_ = false;
   }
-  if (locked_) return unlock();
+  if (locked_) {
+    LOCO_PROBE(kv_operation_fails_under_its_lock);
+    return unlock();
+  }
   step_ = Step::idle;
   transport_.abandon_call(lane_);
 }
@@ -163,11 +168,15 @@ void kv_operation::search() {
 
 void kv_operation::look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum) {
   if (sum != sum_of(state >> 1U, value)) {  // torn: again, from the index on
+    LOCO_PROBE(kv_value_torn);
     ++store_.torn_reads_;
     step_ = Step::search;
     return;
   }
-  if (state != state_of(where_.counter, true)) return absent();
+  if (state != state_of(where_.counter, true)) {
+    LOCO_PROBE(kv_slot_of_another_key);
+    return absent();
+  }
   finish(value);
 }
 
@@ -219,11 +228,15 @@ void kv_operation::asked() {
     if (!ack_.poll()) return;
   } catch (const operation_error& error) {
     if (!store_.lost(error.peer())) throw;
+    LOCO_PROBE(kv_asks_another_node);
     ack_.forget();
     return ask();  // another one, if there are enough
   }
   for (std::size_t i = 0; i < asked_.size(); ++i)
-    if (answers_->load(i * kWord) != 0) store_.tracker_.note_expelled(asked_[i].node);
+    if (answers_->load(i * kWord) != 0) {
+      LOCO_PROBE(kv_node_learns_that_it_is_expelled);
+      store_.tracker_.note_expelled(asked_[i].node);
+    }
   store_.tracker_.require_member();
   absent_indeed();
 }
@@ -282,7 +295,10 @@ void kv_operation::placed() {
 
 void kv_operation::announced() {
   const bool refused = (transport_.flag_fetch_and(announced_, 0) & kv_tracker::kRefused) != 0;
-  if (refused) store_.tracker_.require_member();
+  if (refused) {
+    LOCO_PROBE(kv_change_refused);
+    store_.tracker_.require_member();
+  }
   if (kind_ == Kind::insert) {
     store_.own_slot(where_.slot, kSlotState) = state_of(where_.counter, true);
     transport_.memory_fence();

@@ -8,6 +8,7 @@
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -139,7 +140,10 @@ bool kv_tracker::send() {
     }
     if (!rings_.empty()) {
       const Message text = encoded(request.change);
-      if (!mine().try_send(std::as_bytes(std::span(text)))) return any;
+      if (!mine().try_send(std::as_bytes(std::span(text)))) {
+        LOCO_PROBE(kv_announcement_waits_for_room);
+        return any;
+      }
       request.until = mine().sent();
     }
     apply(request.change);
@@ -192,12 +196,16 @@ bool kv_tracker::expel_failed() {
     silent = node;
     if (!asks_ || to_expel_[node]) continue;
     to_expel_[node] = true;
+    LOCO_PROBE(kv_node_expelled);
     any = true;
     const std::lock_guard lock(mutex_);
     requests_.push_back({{kv_change::Kind::expelled, node, {}}, asked_});
     requests_.push_back({{kv_change::Kind::noted, node, {}}, asked_});
   }
-  if (silent != my_node() && (!asks_ || answering <= num_nodes() / 2)) leave_store(silent, false);
+  if (silent != my_node() && (!asks_ || answering <= num_nodes() / 2)) {
+    LOCO_PROBE(kv_node_leaves_the_store);
+    leave_store(silent, false);
+  }
   return any;
 }
 

@@ -9,6 +9,7 @@
 #include "loco_sim/loco/operations/call_scope.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
 #include "loco_sim/loco/store/kv_slot.hpp"
+#include "probe/probe.hpp"
 
 namespace loco {
 
@@ -40,9 +41,11 @@ kvstore::~kvstore() = default;
 
 std::uint64_t kvstore::take_slot() {
   const std::lock_guard lock(mutex_);
-  if (free_.empty())
+  if (free_.empty()) {
+    LOCO_PROBE(kv_store_full);
     throw size_error("key-value store '" + full_name() + "': node " + std::to_string(my_node()) +
                      " has no free slot of " + std::to_string(options_.slots_per_node));
+  }
   const std::uint64_t slot = free_.back();
   free_.pop_back();
   ++counters_[slot];
@@ -91,6 +94,7 @@ void kvstore::keep(std::uint64_t lock) {
   {
     const std::lock_guard guard(mutex_);
     kept_.insert(lock);
+    LOCO_PROBE(kv_lock_kept_for_ever);
     keeps_any_ = true;
   }
   transport().wake_all();  // this node's threads that wait for it

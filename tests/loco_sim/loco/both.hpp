@@ -3,11 +3,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "loco_sim/transport/cluster.hpp"
 #include "model/check.hpp"
@@ -28,6 +31,13 @@ inline constexpr std::array kAllWithStores = {trace::Library::rdmawait, trace::L
 
 inline void require(bool condition, const std::string& what) {
   if (!condition) throw std::logic_error(what);
+}
+
+/// The first word of a message.
+inline std::uint64_t word_of(const std::vector<std::byte>& message) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, message.data(), sizeof word);
+  return word;
 }
 
 /// One run. A program whose state outlives a run takes this, with a state for each.

@@ -54,13 +54,13 @@ std::string told(const loco::ClusterConfig& config, const Make& make) {
 
 enum class Needs { nothing, ordered_puts, pushing_gets, atomics };
 
-struct Object {
+struct Kind {
   const char* name;
   std::vector<Needs> needs;  ///< the first one that is missing is named
   Make make;
 };
 
-std::vector<Object> objects() {
+std::vector<Kind> kinds() {
   return {
       {"var", {}, [](manager& mgr) { loco::var<std::uint64_t> x(mgr, "x"); }},
       {"hashed_var", {}, [](manager& mgr) { loco::hashed_var<std::array<std::uint64_t, 3>> x(mgr, "x"); }},
@@ -86,8 +86,8 @@ std::vector<Object> objects() {
   };
 }
 
-bool needs(const Object& object, Needs what) {
-  return std::find(object.needs.begin(), object.needs.end(), what) != object.needs.end();
+bool needs(const Kind& kind, Needs what) {
+  return std::find(kind.needs.begin(), kind.needs.end(), what) != kind.needs.end();
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -105,11 +105,11 @@ TEST_CASE("each object is refused where the network lacks what it needs, and now
        {Network{Placement::in_order, true, true}, Network{Placement::serial, true, true},
         Network{Placement::out_of_order, false, true}, Network{Placement::reads_overtake, true, false},
         Network{Placement::unordered, false, false}})
-    for (const Object& object : objects()) {
-      const std::string text = told(machine(network.placement), object.make);
-      INFO(object.name << ", placement " << static_cast<int>(network.placement) << ": " << text);
-      const bool lacks_order = needs(object, Needs::ordered_puts) && !network.ordered_puts;
-      const bool lacks_push = needs(object, Needs::pushing_gets) && !network.pushing_gets;
+    for (const Kind& kind : kinds()) {
+      const std::string text = told(machine(network.placement), kind.make);
+      INFO(kind.name << ", placement " << static_cast<int>(network.placement) << ": " << text);
+      const bool lacks_order = needs(kind, Needs::ordered_puts) && !network.ordered_puts;
+      const bool lacks_push = needs(kind, Needs::pushing_gets) && !network.pushing_gets;
       CHECK(text.empty() == !(lacks_order || lacks_push));
       CHECK(has(text, "nic.placement: ") == (lacks_order || lacks_push));
     }
@@ -117,10 +117,10 @@ TEST_CASE("each object is refused where the network lacks what it needs, and now
 
 TEST_CASE("what needs remote atomics is refused by a NIC without, with one line that says so") {
   using loco::nic::AtomicCap;
-  for (const Object& object : objects()) {
-    const std::string text = told(machine(Placement::in_order, AtomicCap::none), object.make);
-    INFO(object.name << ": " << text);
-    CHECK(has(text, "nic.atomic_cap: none") == needs(object, Needs::atomics));
+  for (const Kind& kind : kinds()) {
+    const std::string text = told(machine(Placement::in_order, AtomicCap::none), kind.make);
+    INFO(kind.name << ": " << text);
+    CHECK(has(text, "nic.atomic_cap: none") == needs(kind, Needs::atomics));
   }
   CHECK(told(machine(Placement::in_order, AtomicCap::none), [](manager& mgr) {
           loco::atomic_var<std::uint64_t> x(mgr, "x", 0);
@@ -138,5 +138,5 @@ TEST_CASE("what needs remote atomics is refused by a NIC without, with one line 
 TEST_CASE("who wants to see what comes of it lets them run") {
   loco::ClusterConfig config = machine(Placement::unordered);
   config.refuse_unfit = false;
-  for (const Object& object : objects()) CHECK(told(config, object.make).empty());
+  for (const Kind& kind : kinds()) CHECK(told(config, kind.make).empty());
 }

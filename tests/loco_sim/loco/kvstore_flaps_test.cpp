@@ -181,9 +181,8 @@ Outcome run(Plan plan) {
 }
 
 void require_right(const Outcome& outcome, bool orders = true) {
-  constexpr std::array kLibraries = {trace::Library::kvstore, trace::Library::rdmawait};
-  const loco::model::Verdict verdict =
-      loco::model::check(outcome.trace, std::span(kLibraries).first(orders ? 2 : 1), {});
+  constexpr std::array kJudged = {trace::Library::kvstore, trace::Library::rdmawait};
+  const loco::model::Verdict verdict = loco::model::check(outcome.trace, std::span(kJudged).first(orders ? 2 : 1), {});
   INFO(verdict.to_text());
   REQUIRE(verdict.consistent());
 }
@@ -214,7 +213,10 @@ Seen run_seeds(std::uint64_t first, std::uint64_t last, Plan (*plan)(std::uint64
 TEST_CASE("a node that is left out of an insert does not say that the key is absent") {
   // Down for longer than a request is repeated (80 us), up again afterwards.
   for (const std::int64_t up : {250, 400, 600}) {
-    Plan plan{.config = {.profile = impatient(), .nodes = 3, .record = true}};
+    Plan plan;
+    plan.config.profile = impatient();
+    plan.config.nodes = 3;
+    plan.config.record = true;
     flap(plan, kDead, 100, up);
     std::array<std::string, 3> told;
     std::optional<std::uint64_t> found;

@@ -1,7 +1,6 @@
 // A channel's name has several lives, of other nodes, regions and parts each time: what was said in one is nothing in
 // the next. The lives of a property's run are drawn from its seed, which the report of a failure names.
 #include <array>
-#include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -226,12 +225,6 @@ TEST_CASE("a name that a node which stopped has left behind may be used with oth
 }
 
 namespace {
-
-std::uint64_t word_of(const loco::ring_buffer::Message& message) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, message.data(), sizeof word);
-  return word;
-}
 
 /// Terms of office, each with channels of its own, which go with the barrier that ends it, or before: some nodes are in
 /// the next term while others have not left this one.

@@ -2,7 +2,6 @@
 // take each other back. What is made from then on works; what was made before stays without the other node, and nothing
 // of what it had posted is done any more.
 #include <array>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <random>
@@ -59,12 +58,6 @@ void wait_for_failures(manager& mgr) {
 void reconnect_all(manager& mgr) {
   for (NodeId node = 0; node < mgr.num_nodes(); ++node)
     if (mgr.failed(node)) mgr.reconnect(node);
-}
-
-std::uint64_t word_of(const loco::ring_buffer::Message& message) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, message.data(), sizeof word);
-  return word;
 }
 
 /// A barrier, a ring, a lock and a variable, in use on all nodes. `round` tells its values from those of other rounds.

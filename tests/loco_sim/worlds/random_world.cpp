@@ -16,10 +16,40 @@ namespace loco::test {
 
 namespace {
 
+/// What may go wrong in a world, section by section, each switched on by itself: so any two come together in some
+/// worlds, and each is alone in others.
+struct Sections {
+  explicit Sections(std::mt19937_64& random)
+      : losses(one_in(random, 4)),
+        buffers(one_in(random, 3)),
+        congestion(one_in(random, 4)),
+        links(one_in(random, 8)),
+        stops(one_in(random, 6)),
+        storms(one_in(random, 10)),
+        scarcity(one_in(random, 4)),
+        recovery(one_in(random, 5)),
+        schedule(one_in(random, 3)),
+        faults(one_in(random, 6)) {}
+
+  bool losses;      ///< packets, on any link
+  bool buffers;     ///< of switches fill
+  bool congestion;  ///< marks, and what controls rates
+  bool links;       ///< go down, and may come back
+  bool stops;       ///< of a host
+  bool storms;      ///< a NIC that pauses its link
+  bool scarcity;    ///< NICs with small caches and buffers
+  bool recovery;    ///< another one than the hardware's, or another transport
+  bool schedule;    ///< another one than that of time
+  bool faults;      ///< deliberate
+
+ private:
+  static bool one_in(std::mt19937_64& random, std::uint64_t n) { return random() % n == 0; }
+};
+
 class Draft {
  public:
   /// `any_words`: words of one message keep no order.
-  Draft(std::mt19937_64& random, bool any_words) : random_(random), any_words_(any_words) {}
+  Draft(std::mt19937_64& random, bool any_words) : random_(random), on_(random), any_words_(any_words) {}
 
   std::string text() {
     std::string out = fmt::format("seed: {}\n", below(1'000'000));
@@ -27,12 +57,12 @@ class Draft {
     out += hardware();
     out += fabric();
     out += workload();
-    if (one_in(3)) {
+    if (on_.schedule) {
       const std::string schedule = fmt::format("schedule: {}\n", pick({"random", "adversarial"}));
       // Where WRITEs may have their effect again, these let each of them do so: no model has that (docs/transports.md).
       if (!repeats_) out += schedule;
     }
-    if (one_in(6)) out += fmt::format("faults: [{}]\n", pick(scenario::fault_names()));
+    if (on_.faults) out += fmt::format("faults: [{}]\n", pick(scenario::fault_names()));
     out += fmt::format("check: [rdmawait, sv, bal, rbl, msw, lock, kvstore{}]\n", one_in(4) ? ", tower" : "");
     return out + "limits: {events: 400000}\n";
   }
@@ -82,23 +112,74 @@ class Draft {
           fmt::format("read_ordering: {}", pick({"unordered", "nic_serialised", "root_complex", "speculative"})));
     if (one_in(6)) pcie.push_back(fmt::format("functions: {}", 1 + below(3)));
     if (one_in(6)) pcie.push_back(fmt::format("id_ordering: {}", pick({"true", "false"})));
-    return fmt::format("hardware: {{base: {}, nic: {{{}}}, pcie: {{{}}}}}\n", base, fmt::join(nic, ", "),
-                       fmt::join(pcie, ", "));
+    if (on_.scarcity) draw_scarcity(nic, pcie);
+    std::string transport;
+    if (on_.recovery) {
+      const std::uint64_t which = below(5);
+      if (which == 0) transport = ", transport: {kind: srd}";
+      if (which == 1) transport = fmt::format(", transport: {{kind: uet, mode: {}}}", pick({"rod", "rud"}));
+      if (which > 1) nic.push_back(fmt::format("recovery: {}", pick({"go_back_n", "selective_repeat", "timer"})));
+    }
+    return fmt::format("hardware: {{base: {}, nic: {{{}}}, pcie: {{{}}}{}}}\n", base, fmt::join(nic, ", "),
+                       fmt::join(pcie, ", "), transport);
+  }
+
+  /// What a NIC has little of, each by itself.
+  void draw_scarcity(std::vector<std::string>& nic, std::vector<std::string>& pcie) {
+    if (one_in(2)) nic.push_back("context_entries: 4");
+    if (one_in(2)) nic.push_back("translation_entries: 8");
+    if (one_in(2)) nic.push_back(fmt::format("receive_buffer: {}kB", 20 + below(60)));
+    if (one_in(2)) pcie.push_back(fmt::format("tags: {}", 1 + below(4)));
+    if (one_in(2)) pcie.push_back("posted_credits: 1024B");
   }
 
   std::string fabric() {
     std::vector<std::string> keys;
     if (one_in(2)) keys.push_back(fmt::format("routing: {}", pick({"deterministic", "ecmp", "adaptive", "spray"})));
     if (one_in(4)) keys.push_back("switching: store_and_forward");
-    if (one_in(3)) {
-      const std::string control = pick({"pfc", "drop_tail"});
-      keys.push_back("flow_control: " + control);
-      keys.push_back(fmt::format("buffer: {{size: {}kB}}", control == "pfc" ? 2000 : 10 + below(200)));
-    }
-    if (one_in(5)) keys.push_back("ecn: {enabled: true}");
-    if (one_in(4)) keys.push_back(fmt::format("loss: {}", pick({"100", "10000", "100000"})));
-    if (one_in(12)) keys.push_back("failures: [{host: h1, stops: 30us}]");
+    if (on_.buffers) draw_buffers(keys);
+    if (on_.congestion) draw_congestion(keys);
+    if (on_.losses) keys.push_back(fmt::format("loss: {}", pick({"100", "10000", "100000"})));
+    if (on_.links) keys.push_back(fmt::format("reroute: {}, reroute_delay: 20us", pick({"true", "false"})));
+    if (const std::vector<std::string> failures = draw_failures(); !failures.empty())
+      keys.push_back(fmt::format("failures: [{}]", fmt::join(failures, ", ")));
     return fmt::format("fabric: {{{}}}\n", fmt::join(keys, ", "));
+  }
+
+  void draw_buffers(std::vector<std::string>& keys) {
+    if (one_in(2)) {
+      keys.push_back(fmt::format("flow_control: drop_tail, buffer: {{size: {}kB}}", 10 + below(200)));
+      if (one_in(2)) keys.push_back("trim: {enabled: true}");
+      return;
+    }
+    std::string pfc;
+    if (one_in(2)) pfc = fmt::format("xoff: {}B", 1'000 + below(12'000));
+    if (on_.storms && one_in(2))
+      pfc += fmt::format("{}watchdog: {{poll: 20us, detect: {}us, restore: 50us, action: {}}}", pfc.empty() ? "" : ", ",
+                         20 + below(80), pick({"drop", "forward"}));
+    keys.push_back(fmt::format("flow_control: pfc, buffer: {{size: 2000kB}}, pfc: {{{}}}", pfc));
+  }
+
+  void draw_congestion(std::vector<std::string>& keys) {
+    keys.push_back(one_in(2) ? "ecn: {enabled: true, kmin: 2kB, kmax: 20kB}" : "ecn: {enabled: true}");
+    const std::string algorithm = pick({"none", "dcqcn", "hpcc", "timely", "swift", "nscc"});
+    if (algorithm != "none") keys.push_back(fmt::format("congestion: {{algorithm: {}}}", algorithm));
+  }
+
+  std::vector<std::string> draw_failures() {
+    std::vector<std::string> failures;
+    if (on_.links) {
+      const std::uint64_t down = below(100);
+      const std::string up = one_in(4) ? "" : fmt::format(", up: {}us", down + 1 + below(200));
+      failures.push_back(
+          fmt::format("{{link: {}, down: {}us{}}}", pick({"[h0, h1]", "[h0, s0]", "[s0, s1]"}), down, up));
+    }
+    if (on_.stops) failures.push_back(fmt::format("{{host: h{}, stops: {}us}}", below(3), 5 + below(100)));
+    if (on_.storms) {
+      const std::uint64_t from = below(50);
+      failures.push_back(fmt::format("{{host: h1, pauses: {}us, until: {}us}}", from, from + 1 + below(300)));
+    }
+    return failures;
   }
 
   std::string value(const options::Option& p) {
@@ -113,7 +194,8 @@ class Draft {
       const auto size = least + step * static_cast<std::int64_t>(one_in(8) ? below(600) : below(8));
       return fmt::format("{}B", std::min(size, p.most));
     }
-    return fmt::format("{}", std::min(least + static_cast<std::int64_t>(below(3)), p.most));
+    const std::uint64_t more = p.key == "iterations" && one_in(4) ? below(20) : below(3);
+    return fmt::format("{}", std::min(least + static_cast<std::int64_t>(more), p.most));
   }
 
   /// Defaults that would make a world large.
@@ -132,6 +214,7 @@ class Draft {
   }
 
   std::mt19937_64& random_;
+  Sections on_;
   bool repeats_ = false;  ///< the hardware may carry out a WRITE twice
   bool any_words_;
 };
@@ -175,6 +258,8 @@ Excuses excuses_of(const scenario::Scenario& s) {
   const fabric::Options& fabric = s.network.options;
   if (fabric.loss != 0) add(e.failing, "fabric.loss");
   if (fabric.flow_control == fabric::FlowControl::drop_tail) add(e.failing, "fabric.flow_control: drop_tail");
+  if (!s.network.changes.empty()) add(e.failing, "a link goes down");
+  if (!s.network.storms.empty()) add(e.failing, "a NIC pauses its link");
   const bool paths = fabric.routing == fabric::Routing::spray || fabric.routing == fabric::Routing::adaptive;
   if (paths && !nic::overtakes(s.hardware.nic_placement))
     add(e.failing, "packets of one flow on several paths, to a NIC that takes them in order");

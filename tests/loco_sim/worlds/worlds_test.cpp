@@ -2,6 +2,9 @@
 // reference checker, which has the definitions word by word, agrees on every verdict that it can judge, also when parts
 // of what happened are taken back.
 //
+// Random networks (tests/nic_model/random_network.hpp) run beside them, and together they reach each named branch
+// (probe/probe.hpp) that is not said to be rare.
+//
 // Replay one: LOCO_SIM_SEED=<seed> test_worlds
 #include <algorithm>
 #include <array>
@@ -12,7 +15,10 @@
 
 #include "loco_sim/run/run.hpp"
 #include "model/check.hpp"
+#include "probe/probe.hpp"
+#include "random_network.hpp"
 #include "tests/catch.hpp"
+#include "tests/loco_sim/worlds/probes.hpp"
 #include "tests/loco_sim/worlds/random_world.hpp"
 #include "tests/model/reference.hpp"
 
@@ -114,8 +120,6 @@ void run_world(std::uint64_t seed, Tally& tally) {
 
 void run_worlds(std::uint64_t first, std::uint64_t count) {
   Tally tally;
-  if (const char* seed = std::getenv("LOCO_SIM_SEED"); seed != nullptr)
-    return run_world(std::strtoull(seed, nullptr, 10), tally);
   for (std::uint64_t seed = first; seed < first + count; ++seed) run_world(seed, tally);
   WARN(tally.text());
   CHECK(tally.inconsistent > 0);  // a test that cannot fail says nothing
@@ -123,11 +127,47 @@ void run_worlds(std::uint64_t first, std::uint64_t count) {
   CHECK(tally.compared > count);
 }
 
-TEST_CASE("random worlds end, what goes wrong in them is explained, and the definitions agree", "[worlds]") {
-  run_worlds(1, 200);
+/// Their promises are test_nic_networks' to check; here they reach what LOCO's worlds do not.
+void run_networks(std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    INFO("network " << seed);
+    CHECK(run_traffic(random_network(seed), seed).wrong.empty());
+  }
 }
 
-TEST_CASE("random worlds by the thousand", "[.long]") { run_worlds(1'000, 20'000); }
+/// LOCO_SIM_SEED: only that world. LOCO_SIM_PROBES: how often each named branch was reached.
+void run_all(std::uint64_t first, std::uint64_t worlds, std::uint64_t networks) {
+  if (const char* seed = std::getenv("LOCO_SIM_SEED"); seed != nullptr) {
+    Tally tally;
+    return run_world(std::strtoull(seed, nullptr, 10), tally);
+  }
+  run_worlds(first, worlds);
+  run_networks(first, networks);
+  const std::span<const Rare> rare = rare_in_worlds();
+  if (std::getenv("LOCO_SIM_PROBES") != nullptr) WARN(reached_text(rare));
+  INFO("never reached: " << fmt::format("{}", fmt::join(unreached(rare), ", ")));
+  CHECK(unreached(rare).empty());
+  CHECK(unknown(rare).empty());
+}
+
+[[maybe_unused]] void planted() { LOCO_PROBE(planted_and_not_reached); }
+
+TEST_CASE("a named branch that nobody reaches is told, unless it is said to be rare", "[worlds]") {
+  const std::vector<std::string> of_all = unreached({});
+  CHECK(std::ranges::count(of_all, "planted_and_not_reached") == 1);
+  CHECK(std::ranges::count(unreached(rare_in_worlds()), "planted_and_not_reached") == 0);
+  LOCO_PROBE(planted_and_reached);
+  CHECK(std::ranges::count(unreached({}), "planted_and_reached") == 0);
+  constexpr std::array kGone = {Rare{"no_such_probe", "planted"}};
+  CHECK(unknown(kGone) == std::vector<std::string>{"no_such_probe"});
+}
+
+TEST_CASE("random worlds end, what goes wrong is explained, definitions agree, named branches are reached",
+          "[worlds]") {
+  run_all(1, 300, 300);
+}
+
+TEST_CASE("random worlds by the thousand", "[.long]") { run_all(1'000, 20'000, 5'000); }
 
 }  // namespace
 }  // namespace loco::test
