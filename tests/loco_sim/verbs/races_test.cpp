@@ -118,10 +118,8 @@ trace::Trace ring(std::uint64_t seed) {
     right.push_back(
         s.create_qp(n, {.send_cq = sends[n], .recv_cq = receives[n], .send_entries = 4, .recv_entries = 4}));
   }
-  for (std::uint32_t n = 0; n < kHosts; ++n) {
-    s.connect(right[n], left[(n + 1) % kHosts]);
-    s.post_recv(left[n], {});
-  }
+  for (std::uint32_t n = 0; n < kHosts; ++n) s.connect(right[n], left[(n + 1) % kHosts]);
+  for (const nic::QpId queue : left) s.post_recv(queue, {});
   for (std::uint32_t n = 0; n < kHosts; ++n)
     machine.spawn(n, [&, n](Thread& t) {
       const nic::MemoryRegion& next = memory[(n + 1) % kHosts];
