@@ -85,3 +85,19 @@ def test_limits_and_mistakes(loco_sim, tmp_path):
     done = loco_sim("robust", large, "--max-seconds", 1, "--json", "--times", timeout=20)
     [found] = json.loads(done.stdout)
     assert found["robust"] is not True or found["seconds"] < 2
+
+
+def test_a_limit_of_memory(loco_sim, tmp_path):
+    """Accesses that may change places lie on a cycle of the graphs, so that there is no proof; no run comes to them, so
+    that all runs are searched. What the search keeps grows with them: far more than a MiB."""
+    file = tmp_path / "many.rma"
+    file.write_text(
+        "process 1 { shared X = 0, W = 0; local a, b; if (a == 1) { put(Y, 2, X); load b = W; } }\n"
+        "process 2 { shared Y = 0, V = 0; local c, d; if (c == 1) { put(W, 1, V); load d = Y; } }\n"
+        + "".join(f"process {p} {{ shared S{p} = 0; local l{p}; " +
+                  "".join(f"store S{p} = {i}; load l{p} = S{p}; " for i in range(8)) + "}\n" for p in range(3, 8))
+        + "assert final (1);\n")
+    done = loco_sim("robust", file, "--max-memory", 2)
+    assert done.returncode == 1, done.stderr
+    assert "the limit of memory was reached" in done.stdout
+    assert loco_sim("robust", file, "--max-memory", 0).returncode == 2
