@@ -33,7 +33,14 @@ int main() try {
     machine.spawn(n, [&, n](verbs::Thread& thread) {
       const Host& me = hosts[n];
       const Host& next = hosts[(n + 1) % kHosts];
+      bool sent = false;
+      // Until its completion the NIC may read what is sent: it is not changed before.
+      const auto wait_until_sent = [&] {
+        if (sent && thread.wait_cq(me.sends).status != nic::Status::success) throw verbs::VerbsError("a write failed");
+      };
       const auto send = [&](std::uint32_t lap) {
+        wait_until_sent();
+        sent = true;
         thread.store(me.memory.base, lap);
         thread.post_send(me.right, {.with_imm = true,
                                     .lkey = me.memory.lkey,
@@ -49,8 +56,8 @@ int main() try {
         if (token.status != nic::Status::success) throw verbs::VerbsError(std::string(name(token.status)));
         thread.post_recv(me.left, {});
         if (n != 0 || lap + 1 < kLaps) send(n == 0 ? token.imm + 1 : token.imm);
-        if (thread.wait_cq(me.sends).status != nic::Status::success) throw verbs::VerbsError("a write failed");
       }
+      wait_until_sent();
       if (n == 0)
         fmt::print("{} hops of {:.3f} us\n", kLaps * kHosts,
                    static_cast<double>((thread.now() - start).ps) / 1e6 / (kLaps * kHosts));

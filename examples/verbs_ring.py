@@ -21,8 +21,16 @@ for queue in left:
 
 def host(thread, n):
     here, there = memory[n], memory[(n + 1) % HOSTS]
+    sent = False
+
+    def wait_until_sent():  # until its completion the NIC may read what is sent: it is not changed before
+        if sent:
+            assert (yield thread.wait_cq(sends[n])).ok
 
     def send(lap):
+        nonlocal sent
+        yield from wait_until_sent()
+        sent = True
         yield thread.store(here, lap)
         yield thread.post_send(right[n], "rdma_write", local=here[:8], remote=there[8:16], imm=lap)
 
@@ -35,7 +43,7 @@ def host(thread, n):
         yield thread.post_recv(left[n])
         if n != 0 or lap + 1 < LAPS:
             yield from send(token.imm + (n == 0))
-        assert (yield thread.wait_cq(sends[n])).ok
+    yield from wait_until_sent()
     return (yield thread.now()) - start
 
 
