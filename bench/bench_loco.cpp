@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string>
 #include <sys/resource.h>
+#include <utility>
 
 #include "loco_sim/loco/membership/manager.hpp"
 #include "loco_sim/loco/objects/barrier.hpp"

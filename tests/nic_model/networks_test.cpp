@@ -9,7 +9,7 @@
 #include "tests/catch.hpp"
 
 using namespace loco;
-using test::Outcome;
+using test::TrafficOutcome;
 
 namespace {
 
@@ -19,7 +19,7 @@ struct Tally {
 
 void run_network(std::uint64_t seed, Tally& tally) {
   INFO("LOCO_SIM_SEED=" << seed);
-  const Outcome outcome = test::run_traffic(test::random_network(seed), seed);
+  const TrafficOutcome outcome = test::run_traffic(test::random_network(seed), seed);
   CHECK(outcome.wrong == "");
   ++tally.networks;
   tally.succeeded += outcome.succeeded;

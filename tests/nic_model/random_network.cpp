@@ -237,7 +237,7 @@ class Traffic {
     }
   }
 
-  Outcome run() {
+  TrafficOutcome run() {
     nic::Context context{scripts_, nullptr};
     constexpr std::uint64_t kEventsMax = 20'000'000;  // a hundred times what they take
     std::uint64_t events = 0;
@@ -420,9 +420,9 @@ class Traffic {
     if (!there) wrong_ = fmt::format("a SEND of {} bytes that was acknowledged is in no receive", p.wqe.length);
   }
 
-  Outcome judge() {
+  TrafficOutcome judge() {
     const fabric::PacketNetwork& network = *system_.network().packet_network();
-    Outcome out;
+    TrafficOutcome out;
     out.deadlock = !fabric::pause_cycle(network).empty();
     std::uint64_t added = 0;
     for (const Stream& s : streams_) {
@@ -448,7 +448,7 @@ class Traffic {
     return out;
   }
 
-  void count(const fabric::PacketNetwork& network, Outcome& out) {
+  void count(const fabric::PacketNetwork& network, TrafficOutcome& out) {
     std::uint64_t lost = 0;
     for (std::size_t reason = 0; reason < fabric::kLossReasonNames.size(); ++reason) {
       lost += network.packets_lost(static_cast<fabric::LossReason>(reason));
@@ -515,7 +515,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
   throw std::runtime_error(fmt::format("seed {}: no draft fits together", seed));
 }
 
-Outcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed) {
+TrafficOutcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed) {
   return std::make_unique<Traffic>(config, seed)->run();
 }
 

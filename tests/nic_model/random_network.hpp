@@ -13,7 +13,7 @@ namespace loco::test {
 [[nodiscard]] nic::SystemConfig random_network(std::uint64_t seed);
 
 /// What a network did to its traffic.
-struct Outcome {
+struct TrafficOutcome {
   std::string wrong;                        ///< the first promise that was broken; empty: none
   std::uint64_t succeeded = 0, failed = 0;  ///< work requests
   std::uint64_t lost = 0, timeouts = 0, pauses = 0;
@@ -21,6 +21,6 @@ struct Outcome {
 };
 
 /// Runs random WRITEs, READs and fetch-adds between random pairs of hosts over the network, until nothing is pending.
-[[nodiscard]] Outcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed);
+[[nodiscard]] TrafficOutcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed);
 
 }  // namespace loco::test
