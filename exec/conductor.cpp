@@ -37,14 +37,6 @@ nic::SystemConfig timed(nic::SystemConfig config) {
   return config;
 }
 
-/// Comes every packet once, and in order? Then what has been written is not asked for again.
-bool delivers_once(const nic::SystemConfig& config) {
-  const fabric::Config& network = config.network;
-  const bool quiet = network.losses.empty() && network.changes.empty() && network.storms.empty();
-  return quiet && !network.buffers_overflow() && config.profile.faults.none() && config.hosts.of.empty() &&
-         config.profile.transport.kind == nic::TransportKind::rc;
-}
-
 }  // namespace
 
 Conductor::Conductor(const Options& options)
@@ -105,7 +97,6 @@ void Conductor::start_programs() {
   std::vector<std::string> paths;
   for (const ProgramSpec& spec : specs) paths.push_back(spec.command.empty() ? "" : find_program(spec.command[0]));
   programs_.resize(specs.size());
-  const bool lends = delivers_once(options_.system);
   written_to_.resize(specs.size());
   for (std::size_t host = 0; host < specs.size(); ++host) processes_.push_back(std::make_unique<HostProcesses>());
   for (std::uint32_t host = 0; host < specs.size(); ++host) {
@@ -120,7 +111,6 @@ void Conductor::start_programs() {
     close(file);
     program->memory.set_process(program->process);
     program->base = processes_[host]->add(program->memory);
-    if (lends) processes_[host]->lend();
     system_.set_foreign_memory(host, processes_[host].get());
     const sim::SimTime start = sim::SimTime{} + specs[host].after.value_or(kStartGap * host);
     auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{*program, program->threads_begun++, std::move(channel)});
@@ -216,7 +206,6 @@ bool Conductor::wait_for_the_world() {
   static_assert(kPatience < kPatienceForChildren);
   if (idle_waits_ >= (children ? kPatienceForChildren : kPatience)) return false;
   ++idle_waits_;
-  settle();  // for processes that nobody conducts
   usleep(1000);
   look_for_deaths();
   wake_all(Wait::io);
@@ -257,7 +246,7 @@ void Conductor::serve(ProgramThread& thread) {
 /// The program runs until it hands over. False when its thread has ended.
 bool Conductor::give_turn(ProgramThread& thread) {
   Channel& c = *thread.channel;
-  settle();  // the program's loads see what was due
+  static_cast<void>(system_.counters());  // what was due is in memory: the program's loads see it
   c.now_ps = system_.now().ps;
   c.threads = thread.program.threads_begun > 1 ? 1 : 0;
   c.ports_down = thread.program.ports_down;

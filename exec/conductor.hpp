@@ -149,8 +149,6 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   bool wait_for_the_world();
   void serve(ProgramThread& thread);
   bool give_turn(ProgramThread& thread);
-  /// What was due is in memory, and nothing that NICs have read is still to be copied.
-  void settle() const { static_cast<void>(system_.counters()); }
   bool await(ProgramThread& thread);
   void break_silence(ProgramThread& thread);
   void await_debugger(Program& program);

@@ -98,7 +98,6 @@ void Conductor::ended(Program& program, int wait_status) {
   program.ended = some_ended_ = true;
   for (const auto& thread : program.threads)
     result_.accesses_told = result_.accesses_told || thread->channel->accesses_told != 0;
-  settle();
   program.memory.leave();
   after_step_.emplace_back([this, &program] {
     for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);

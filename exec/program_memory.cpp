@@ -123,13 +123,6 @@ bool ProgramMemory::copy_to(std::uint64_t address, std::span<const std::byte> in
   return true;
 }
 
-std::byte* ProgramMemory::mapped(std::uint64_t address, std::uint64_t size) const {
-  const auto it = find(address);
-  if (it == runs_.end() || gone_ || it->second.mapped == nullptr) return nullptr;
-  const std::uint64_t offset = address - it->first;
-  return size <= it->second.bytes - offset ? it->second.mapped + offset : nullptr;
-}
-
 // --- all processes of a host -----------------------------------------------------------------------------------------
 
 namespace {
@@ -208,20 +201,6 @@ void HostProcesses::write(nic::Address address, std::span<const std::byte> in) {
   for_each_part(*this, address, in.size(), [&](nic::Address to, std::size_t at, std::size_t bytes) {
     if (ProgramMemory* const space = space_of(to)) space->copy_to(own_address(to), in.subspan(at, bytes));
   });
-}
-
-/// Children of fork share pages with their parents: the same bytes have two addresses then.
-bool HostProcesses::lends(nic::Address address, std::uint64_t size) const {
-  if (!lends_ || spaces_.size() != 1 || nic::is_scattered(address)) return false;
-  const ProgramMemory* const space = space_of(address);
-  return space != nullptr && space->mapped(own_address(address), size) != nullptr;
-}
-
-void HostProcesses::copy(nic::Address from, std::uint64_t size, ForeignMemory& to, nic::Address address) const {
-  const ProgramMemory* const space = space_of(from);
-  const std::byte* const source = space == nullptr ? nullptr : space->mapped(own_address(from), size);
-  if (source == nullptr) return ForeignMemory::copy(from, size, to, address);
-  to.write(address, std::span(source, size));
 }
 
 }  // namespace loco::exec

@@ -34,8 +34,6 @@ class ProgramMemory {
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t size) const;
   [[nodiscard]] bool copy_from(std::uint64_t address, std::span<std::byte> out) const;
   bool copy_to(std::uint64_t address, std::span<const std::byte> in);
-  /// Where this process has those bytes mapped, next to each other; null: it has not.
-  [[nodiscard]] std::byte* mapped(std::uint64_t address, std::uint64_t size) const;
 
  private:
   struct Run {
@@ -62,15 +60,11 @@ class HostProcesses final : public nic::ForeignMemory {
   /// A scatter/gather list: the address that stands for it from now on. `pieces`: none is empty.
   [[nodiscard]] nic::Address add_list(nic::NodeId host, std::vector<nic::Piece> pieces);
   void drop_list(nic::Address list) { lists_.erase(list); }
-  /// What NICs read is copied once, when it is written: where no packet comes twice.
-  void lend() { lends_ = true; }
 
   [[nodiscard]] nic::Piece piece(nic::Address address) const override;
   [[nodiscard]] bool contains(nic::Address address, std::uint64_t size) const override;
   void read(nic::Address address, std::span<std::byte> out) const override;
   void write(nic::Address address, std::span<const std::byte> in) override;
-  [[nodiscard]] bool lends(nic::Address address, std::uint64_t size) const override;
-  void copy(nic::Address from, std::uint64_t size, ForeignMemory& to, nic::Address address) const override;
 
  private:
   /// Null: there is none.
@@ -79,7 +73,6 @@ class HostProcesses final : public nic::ForeignMemory {
   std::vector<ProgramMemory*> spaces_;
   std::map<nic::Address, std::vector<nic::Piece>> lists_;
   std::uint64_t next_list_ = 0;
-  bool lends_ = false;
 };
 
 }  // namespace loco::exec

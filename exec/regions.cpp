@@ -10,7 +10,6 @@
 namespace loco::exec {
 
 void Conductor::take_runs(Program& program, const Channel& c, std::uint64_t count) {
-  settle();
   for (std::uint64_t i = 0; i < count; ++i) program.memory.add(record_at<PageRun>(c.data + i * sizeof(PageRun)));
 }
 

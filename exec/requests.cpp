@@ -61,7 +61,6 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       break;
     case Request::thread_exit:
       thread_ended(thread);
-      settle();
       thread.channel.let();
       after_step_.emplace_back([this, &thread] {
         while (thread_is_there(thread.program.process, thread.channel->thread)) wait_shortly();
@@ -195,7 +194,6 @@ void Conductor::note_race(ProgramThread& thread) {
 /// Its main has returned: it ends now, in real time.
 void Conductor::leave(ProgramThread& thread) {
   Program& program = thread.program;
-  settle();
   thread.channel.let();
   int status = 0;
   constexpr int kPatience = 50'000;
@@ -213,7 +211,6 @@ void Conductor::begin_again(Program& program) {
     if (thread->index != 0) thread_ended(*thread);
   for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
   program.queue_pairs.clear();
-  settle();
   program.memory.forget();
   program.cq_events.clear();
   program.async_events.clear();
@@ -248,7 +245,6 @@ void Conductor::start_process(ProgramThread& maker) {
   child->process = static_cast<pid_t>(c.arguments[1]);
   child->ports_down = parent.ports_down;
   child->inline_slot = system_.allocate(host, kPostBytes);
-  settle();  // it shares pages with its parent
   child->memory.set_process(child->process);
   child->base = processes_[host]->add(child->memory);
   ChannelEnd channel = ChannelEnd::of_thread(parent.process, static_cast<int>(c.arguments[0]));

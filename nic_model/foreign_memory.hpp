@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "nic_model/verbs.hpp"
 
@@ -43,16 +42,6 @@ class ForeignMemory {
   [[nodiscard]] virtual bool contains(Address address, std::uint64_t size) const = 0;
   virtual void read(Address address, std::span<std::byte> out) const = 0;
   virtual void write(Address address, std::span<const std::byte> in) = 0;
-
-  /// May what a NIC reads there be copied once, when it is written elsewhere (engine/payloads.hpp)? Until then, or until
-  /// System::counters(), nothing but NICs may change it, and no packet may be delivered twice.
-  [[nodiscard]] virtual bool lends(Address /*address*/, std::uint64_t /*size*/) const { return false; }
-  /// To `to`, of this memory or another one.
-  virtual void copy(Address from, std::uint64_t size, ForeignMemory& to, Address address) const {
-    std::vector<std::byte> bytes(size);
-    read(from, bytes);
-    to.write(address, bytes);
-  }
 };
 
 }  // namespace loco::nic

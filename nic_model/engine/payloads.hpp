@@ -1,8 +1,4 @@
 // Payload bytes inside NICs and on the wire, in buffers with reference counts. Private to nic_model/.
-//
-// Bytes that come out of the memory of a real process, and go into that of another, need not be copied twice: a buffer
-// may borrow them, which is to say that they are those of that memory. They are fetched before anybody looks at them, and
-// before that memory changes. What has been written elsewhere is not fetched any more.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +9,6 @@
 
 #include "fabric/packet.hpp"
 #include "nic_model/engine/zeroed.hpp"
-#include "nic_model/foreign_memory.hpp"
 #include "sim/ring.hpp"
 
 namespace loco::nic {
@@ -27,36 +22,11 @@ class Payloads {
   }
   void release(std::uint32_t buffer) {
     if (buffer == fabric::kNoBuffer) return;
-    if (--buffers_[buffer].references != 0) return;
-    if (buffers_[buffer].loan.from != nullptr) forget(buffer);
-    buffers_.release(buffer);
+    if (--buffers_[buffer].references == 0) buffers_.release(buffer);
   }
-  [[nodiscard]] const std::byte* data(std::uint32_t buffer) {
-    fetch(buffer);
-    return buffers_[buffer].data();
-  }
-  /// To write to it.
-  [[nodiscard]] std::byte* edit(std::uint32_t buffer) {
-    fetch(buffer);
-    return buffers_[buffer].edit();
-  }
-  /// Of a machine that has no foreign memory, or a buffer that has borrowed nothing.
   [[nodiscard]] const std::byte* data(std::uint32_t buffer) const { return buffers_[buffer].data(); }
-
-  /// Is it large enough for that?
-  [[nodiscard]] bool may_borrow(std::uint32_t buffer) const { return buffers_[buffer].size >= kBorrowFrom; }
-  void borrow(std::uint32_t buffer, std::uint32_t offset, std::uint32_t bytes, const ForeignMemory& from,
-              Address address);
-  [[nodiscard]] bool has_borrowed(std::uint32_t buffer) const { return buffers_[buffer].loan.from != nullptr; }
-  /// Writes those bytes of a buffer to `to`. False: they are not borrowed, or not all.
-  bool pass_on(std::uint32_t buffer, std::uint32_t offset, std::uint32_t bytes, ForeignMemory& to, Address address);
-  /// Before memory changes in a way that nobody tells of; before these bytes of it do.
-  void fetch_all() {
-    while (!borrowers_.empty()) fetch(borrowers_.back());
-  }
-  void fetch_from(const ForeignMemory& memory, Address address, std::uint64_t size) {
-    if (!borrowers_.empty()) fetch_those_from(memory, address, size);
-  }
+  /// To write to it.
+  [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
   /// Was neither it nor an earlier buffer in its storage ever written? Then it is zero.
   [[nodiscard]] bool blank(std::uint32_t buffer) const { return buffers_[buffer].blank(); }
   /// The order in which its words were read, where they travel alone (travels_by_words): a word's number in its
@@ -82,17 +52,9 @@ class Payloads {
   }
   [[nodiscard]] std::size_t in_use() const { return buffers_.in_use(); }
 
-  bool operator==(const Payloads& other) const { return buffers_ == other.buffers_; }
+  bool operator==(const Payloads&) const = default;
 
  private:
-  /// Smaller ones are in the simulating machine's cache while they are under way.
-  static constexpr std::uint32_t kBorrowFrom = 4096;
-
-  struct Loan {  ///< of the bytes from `begin` to `end`
-    const ForeignMemory* from = nullptr;
-    Address address = 0;
-    std::uint32_t begin = 0, end = 0;
-  };
   struct Buffer {
     std::uint32_t references = 0;
     std::uint32_t size = 0;
@@ -102,7 +64,6 @@ class Payloads {
     std::array<std::byte, 32> small{};
     ZeroedBytes large{};
     std::vector<std::uint8_t> order{};
-    Loan loan{};
 
     [[nodiscard]] bool is_small() const { return size <= small.size(); }
     [[nodiscard]] bool blank() const { return !(is_small() ? small_written : large_written); }
@@ -117,16 +78,7 @@ class Payloads {
     }
   };
 
-  void fetch(std::uint32_t buffer) {
-    if (buffers_[buffer].loan.from != nullptr) [[unlikely]]
-      fetch_loan(buffer);
-  }
-  void fetch_loan(std::uint32_t buffer);
-  void fetch_those_from(const ForeignMemory& memory, Address address, std::uint64_t size);
-  void forget(std::uint32_t buffer);
-
   sim::Pool<Buffer> buffers_{};
-  std::vector<std::uint32_t> borrowers_{};  ///< buffers that have a loan: a few
 };
 
 }  // namespace loco::nic

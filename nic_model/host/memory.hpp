@@ -28,8 +28,6 @@ class HostMemory {
   /// From kForeignMemory on, it is `memory`, which outlives this one. Not with the witness.
   void set_foreign(ForeignMemory* memory) { foreign_ = memory; }
   [[nodiscard]] bool has_foreign() const { return foreign_ != nullptr; }
-  /// That an address is of; null: it is of this one's own.
-  [[nodiscard]] ForeignMemory* foreign_at(Address address) const { return is_foreign(address) ? foreign_ : nullptr; }
   [[nodiscard]] Piece piece(Address address) const { return foreign_ == nullptr ? Piece{} : foreign_->piece(address); }
 
   /// The aligned word that holds `address`.

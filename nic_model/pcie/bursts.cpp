@@ -246,13 +246,11 @@ void allow_write_bursts(Engine& engine, NodeId node, bool allow) {
 }
 
 void settle_all(Engine& engine) {
-  if (engine.kernel.bursting()) {
-    for (NodeId node = 0; node < engine.links.size(); ++node) {
-      settle_read_burst(engine, node);
-      settle_write_bursts(engine, node);
-    }
+  if (!engine.kernel.bursting()) return;
+  for (NodeId node = 0; node < engine.links.size(); ++node) {
+    settle_read_burst(engine, node);
+    settle_write_bursts(engine, node);
   }
-  engine.payloads.fetch_all();
 }
 
 }  // namespace loco::nic

@@ -242,9 +242,6 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
 void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
-  const ForeignMemory* const foreign = memory.foreign_at(address);
-  if (foreign != nullptr && engine.payloads.may_borrow(into.buffer) && foreign->lends(address, into.bytes))
-    return engine.payloads.borrow(into.buffer, into.offset, into.bytes, *foreign, address);
   memory.read(address, {engine.payloads.edit(into.buffer) + into.offset, into.bytes});
 }
 

@@ -266,15 +266,6 @@ void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::u
   constexpr std::uint32_t kFew = 32;
   HostMemory& memory = engine.memories[engine.host_of(node)];
   const Address address = write.address + done;
-  if (ForeignMemory* const foreign = memory.foreign_at(address)) {
-    if (is_scattered(address))
-      engine.payloads.fetch_all();
-    else
-      engine.payloads.fetch_from(*foreign, address, bytes);
-    if (write.buffer != fabric::kNoBuffer &&
-        engine.payloads.pass_on(write.buffer, write.offset + done, bytes, *foreign, address))
-      return;
-  }
   const bool zero = bytes > kFew && engine.payloads.blank(write.buffer) && memory.blank(address, bytes);
   if (!zero) memory.write(address, {payload_of(engine, write) + done, bytes});
 }

@@ -294,7 +294,6 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
                       origin, modify, r.rkey);
   }
   settle_memory(engine, node, r.address, sizeof(value));
-  engine.payloads.fetch_all();  // the word may be borrowed
   engine.memories[engine.host_of(node)].set_word(r.address, value);
   instant_write(engine, {.stamp = Stamp::aNRW,
                          .nic_atomic = true,
