@@ -113,7 +113,8 @@ void Conductor::start_programs() {
     program->base = processes_[host]->add(program->memory);
     system_.set_foreign_memory(host, processes_[host].get());
     const sim::SimTime start = sim::SimTime{} + specs[host].after.value_or(kStartGap * host);
-    auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{*program, program->threads_begun++, std::move(channel)});
+    auto thread =
+        std::unique_ptr<ProgramThread>(new ProgramThread{*program, program->threads_begun++, std::move(channel)});
     thread->id = system_.create_thread(host, start);
     threads_.resize(thread->id + 1);
     threads_[thread->id] = thread.get();

@@ -93,8 +93,8 @@ struct Program {
   bool stopped = false;          ///< its host has
   std::uint32_t ports_down = 0;  ///< a bit for each NIC of the host whose cable is
   bool debugged = false;
-  nic::CqId no_cq = nic::kNone;  ///< of queue pairs that have none
-  std::uint32_t spinning = 0;    ///< threads that wait for the others
+  nic::CqId no_cq = nic::kNone;                           ///< of queue pairs that have none
+  std::uint32_t spinning = 0;                             ///< threads that wait for the others
   std::vector<std::unique_ptr<ProgramThread>> threads{};  ///< the first one, and those that have not ended
   std::uint32_t threads_begun = 0;
   ProgramMemory memory{};
@@ -259,9 +259,9 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::uint64_t io_changes_ = 0;  ///< times that some descriptor may have become ready
   nic::Cpu* cpu_ = nullptr;
   std::vector<CqState> cqs_;
-  std::vector<bool> shares_receives_;                         ///< by queue pair: has it a shared receive queue?
-  std::vector<bool> is_xrc_;                                  ///< by queue pair
-  std::vector<Program*> owners_;                              ///< by queue pair
+  std::vector<bool> shares_receives_;                                 ///< by queue pair: has it a shared receive queue?
+  std::vector<bool> is_xrc_;                                          ///< by queue pair
+  std::vector<Program*> owners_;                                      ///< by queue pair
   std::map<std::uint32_t, std::vector<nic::ThreadId>> free_threads_;  ///< by host: the machine's, of ended ones
   std::vector<bool> written_to_;                              ///< by host: others write there without its being told
   std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams_;   ///< receives that datagrams are being written to
@@ -288,7 +288,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   Result result_;
   bool ending_ = false;
   bool some_ended_ = false;  ///< of the processes
-  sim::FiberPool pool_;  ///< last: its destructor unwinds what uses the rest
+  sim::FiberPool pool_;      ///< last: its destructor unwinds what uses the rest
 };
 
 }  // namespace loco::exec

@@ -255,8 +255,7 @@ void Conductor::start_process(ProgramThread& maker) {
 }
 
 void Conductor::begin_thread(Program& program, ChannelEnd channel) {
-  auto thread = std::unique_ptr<ProgramThread>(
-      new ProgramThread{program, program.threads_begun++, std::move(channel)});
+  auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{program, program.threads_begun++, std::move(channel)});
   thread->id = machine_thread(program.host);
   threads_[thread->id] = thread.get();
   thread->fiber = pool_.create([this, t = thread.get()] {

@@ -117,7 +117,8 @@ Promises Fabric::promises() const {
           .atomics_apart = !has_atomics_};
 }
 
-/// ofi_rxm 1.17 looks at an endpoint that has been closed when its completion queue is waited for: none is made in vain.
+/// ofi_rxm 1.17 looks at an endpoint that has been closed when its completion queue is waited for: none is made in
+/// vain.
 Owned<fid_ep> Fabric::create_endpoint() { return first_ != nullptr ? std::move(first_) : make_endpoint(); }
 
 Owned<fid_ep> Fabric::make_endpoint() const {

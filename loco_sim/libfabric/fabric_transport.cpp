@@ -455,8 +455,8 @@ void FabricTransport::rest(int bell, bool polls) {
     if (!polls) idle();
     return;
   }
-  std::array<pollfd, 2> looks = {{{.fd = bell, .events = POLLIN, .revents = 0},
-                                  {.fd = fabric_.descriptor(), .events = POLLIN, .revents = 0}}};
+  std::array<pollfd, 2> looks = {
+      {{.fd = bell, .events = POLLIN, .revents = 0}, {.fd = fabric_.descriptor(), .events = POLLIN, .revents = 0}}};
   if (::poll(looks.data(), looks.size(), owes_a_turn_ ? 0 : kRestMs) == 0 || looks[1].revents != 0) progress();
 }
 

@@ -5,11 +5,11 @@
 // transport waits for before it posts (orders.hpp), with completions that say that a put is in memory
 // (FI_DELIVERY_COMPLETE); where a provider has neither, lacks() says so, and LOCO refuses. Progress is manual in most
 // providers: whoever waits makes it, also for what others do to this node's memory. Over sockets a thread that has
-// nothing to do blocks until the provider's descriptor or its own bell is readable; who makes progress rings. Where a provider has no atomics, or
-// none that can be relied on, the target's own process does them, asked by a message over TCP, if nobody but who holds
-// the provider's lock reaches its memory for others: so they are atomic with each other. Keys of 64 bits and addresses
-// from the start of a registration stay here: each side tells the other of its registrations when they are made, and a
-// Region's key is their number.
+// nothing to do blocks until the provider's descriptor or its own bell is readable; who makes progress rings. Where a
+// provider has no atomics, or none that can be relied on, the target's own process does them, asked by a message over
+// TCP, if nobody but who holds the provider's lock reaches its memory for others: so they are atomic with each other.
+// Keys of 64 bits and addresses from the start of a registration stay here: each side tells the other of its
+// registrations when they are made, and a Region's key is their number.
 #pragma once
 
 #include <array>
@@ -118,8 +118,8 @@ class FabricTransport final : public process::ProcessTransport {
   std::mutex regions_mutex_;
   std::deque<Owned<fid_mr>> regions_;
   std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
-  std::mutex provider_mutex_;     ///< one thread at a time is in the provider
-  std::int64_t progressed_at_ = 0;  ///< ns
+  std::mutex provider_mutex_;              ///< one thread at a time is in the provider
+  std::int64_t progressed_at_ = 0;         ///< ns
   std::atomic<bool> owes_a_turn_ = false;  ///< there was more to do when it was left
   std::mutex finished_mutex_;
   std::deque<Completion> finished_;

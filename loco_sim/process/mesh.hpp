@@ -50,8 +50,8 @@ class Mesh {
 
   /// Begins to hand over what comes, on a thread of the mesh.
   void start(Receive receive, Lost lost);
-  /// Never blocks: what the connection does not take now, the mesh's thread sends. What is sent to a node that has ended
-  /// is dropped.
+  /// Never blocks: what the connection does not take now, the mesh's thread sends. What is sent to a node that has
+  /// ended is dropped.
   void send(NodeId to, Kind kind, std::string_view body);
   /// Until all nodes have called it as often as this one, or have died; `idle` is called now and then meanwhile, if
   /// there is one.

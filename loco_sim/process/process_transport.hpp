@@ -5,10 +5,10 @@
 // x86-TSO. Network memory is mapped and registered in large pieces; an address is a pointer.
 //
 // Waiting: the first turns of a polling loop cost a few instructions each. Then the thread says that it sleeps, so that
-// a thread that changes a flag rings its bell, an event descriptor, looks at that descriptor each turn, and rests as its
-// network lets it: a short turn with a look at a completion queue where hardware writes memory, which under
-// `loco-sim exec` waits in simulated time until a NIC has written, a completion has come, or the bell has rung; and until
-// the descriptor or the bell is readable where the network has a descriptor for all that it brings.
+// a thread that changes a flag rings its bell, an event descriptor, looks at that descriptor each turn, and rests as
+// its network lets it: a short turn with a look at a completion queue where hardware writes memory, which under
+// `loco-sim exec` waits in simulated time until a NIC has written, a completion has come, or the bell has rung; and
+// until the descriptor or the bell is readable where the network has a descriptor for all that it brings.
 //
 // Errors: a program that throws ends its process; the others see its connections close. What a thread of it throws
 // comes out of run().

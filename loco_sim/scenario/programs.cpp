@@ -7,8 +7,7 @@ namespace loco::scenario {
 const yaml::Node* programs_workload(const yaml::Node& root) {
   using Kind = yaml::Node::Kind;
   const yaml::Node* const workload = root.kind == Kind::map ? root.find("workload") : nullptr;
-  const yaml::Node* const kind =
-      workload != nullptr && workload->kind == Kind::map ? workload->find("kind") : nullptr;
+  const yaml::Node* const kind = workload != nullptr && workload->kind == Kind::map ? workload->find("kind") : nullptr;
   return kind != nullptr && kind->text == "programs" ? workload : nullptr;
 }
 

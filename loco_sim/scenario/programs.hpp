@@ -1,5 +1,5 @@
-// Scenarios whose workload is programs, which are compiled already: `workload: {kind: programs, hosts: {0: [ib_send_bw]}}`.
-// `loco-sim exec` runs them; the rest of such a scenario is read like that of any other.
+// Scenarios whose workload is programs, which are compiled already: `workload: {kind: programs, hosts: {0:
+// [ib_send_bw]}}`. `loco-sim exec` runs them; the rest of such a scenario is read like that of any other.
 #pragma once
 
 #include <string>

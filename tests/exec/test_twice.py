@@ -38,6 +38,8 @@ PROGRAMS = [
     ("ib_send_bw -n 256 -b",), ("ib_send_bw -n 256 -l 16 -s 64",), ("ib_send_bw -n 256 --use-srq -r 64 -q 4",), ("ib_atomic_bw -n 256",),
     ("ib_send_bw -n 10 -a -r 10 --report_gbits",), ("ib_read_lat -D 1",),
     ("rping -s -C 10 -V -v", "rping -c -a node0 -C 10 -V -v"), ("ucmatose", "ucmatose -s node0"), ("udaddy", "udaddy -s node0"),
+    ("rstream -S 1024 -I 50 -C 1", "rstream -s node0 -S 1024 -I 50 -C 1"),
+    ("riostream -S 4096 -I 50 -C 2", "riostream -s node0 -S 4096 -I 50 -C 2"),
     ("rdma_server", "rdma_client -s node0"), ("rdma_xserver", "rdma_xclient -s node0"),
     ("ucx_perftest -d loco0:1 -x rc_verbs -t am_lat -n 100 -w 10",), ("ucx_perftest -d loco0:1 -x ud_verbs -t am_bw -D zcopy -s 1000 -n 200 -w 10",),
     ("ucx_perftest -d loco0:1 -x rc_verbs -t get -D zcopy -s 1024 -n 100 -w 10",), ("ucx_perftest -t tag_lat -n 100 -w 10",),

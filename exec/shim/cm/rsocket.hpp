@@ -23,8 +23,8 @@ struct Offer {
 enum class Tells : std::uint32_t { credit, end, map, unmap };
 struct Control {
   Tells what;
-  std::uint32_t bytes, messages;         ///< credit
-  std::uint32_t key;                     ///< map
+  std::uint32_t bytes, messages;          ///< credit
+  std::uint32_t key;                      ///< map
   std::uint64_t offset, address, extent;  ///< map, unmap: the offset
 };
 
@@ -52,11 +52,11 @@ struct RSocket {
   char* memory;  ///< the ring that is sent from, the one that is received in, and slots of Controls
   ibv_mr* region;
   Offer peer;
-  std::uint32_t send_at, send_busy;    ///< of the ring that is sent from: its next byte, those on their way
-  std::uint32_t requests;              ///< on their way
-  std::uint32_t peer_at, peer_room;    ///< of the peer's ring: the next byte, those that are free
+  std::uint32_t send_at, send_busy;  ///< of the ring that is sent from: its next byte, those on their way
+  std::uint32_t requests;            ///< on their way
+  std::uint32_t peer_at, peer_room;  ///< of the peer's ring: the next byte, those that are free
   std::uint32_t peer_receives;
-  std::uint32_t read_at, readable;     ///< of the ring that is received in
+  std::uint32_t read_at, readable;         ///< of the ring that is received in
   std::uint32_t read_owed, received_owed;  ///< that the peer has not been told of
   Mapping *mine, *theirs;
   RSocket* next;
