@@ -16,6 +16,7 @@ Config checked(Config config) {
   std::ranges::stable_sort(config.stops, {}, &NodeStop::at);
   return config;
 }
+}  // namespace
 
 nic::SystemConfig system_config(const Config& config) {
   fabric::Config network = config.network;
@@ -39,7 +40,6 @@ nic::SystemConfig system_config(const Config& config) {
           .seed = config.seed,
           .witness = config.record};
 }
-}  // namespace
 
 Runtime::Runtime(Config config)
     : config_(checked(std::move(config))),
@@ -78,6 +78,15 @@ void Runtime::run(const Report& waiting) {
   };
   try {
     if (config_.network.model == fabric::Model::flow) return run_on_flows(system_, step);
+    if (config_.meeting != nullptr) {
+      const auto run_until = [&](sim::SimTime end) {
+        while (system_.due_before(end) && step()) {
+        }
+      };
+      if (!config_.meeting->run(config_.network.share.part, system_, run_until))
+        throw PartEnded("another part of the machine has ended the run");
+      return;
+    }
     while (step()) {
     }
   } catch (const Failed&) {  // who runs it asks threads()

@@ -203,6 +203,13 @@ std::span<const Option> checking_options() {
        .choices = kChecks,
        .doc = "The libraries whose memory models the run is checked against; [] for none. tower: also whether what "
               "each of them promises is kept by the level below (`loco-sim check --tower`)."},
+      {.key = "sim.threads",
+       .type = Type::integer,
+       .least = 1,
+       .most = 64,
+       .doc =
+           "Simulate parts of the network on so many threads (docs/parallel-runs.md): the result is the same for any "
+           "number of them. When left out, one thread and no parts: events of equal time have another order."},
       {.key = "limits.events",
        .type = Type::integer,
        .fallback = 10'000'000'000,

@@ -22,10 +22,13 @@ hosts::Config runtime_config(const ClusterConfig& config) {
           .series_interval = config.series_interval,
           .events_max = config.events_max,
           .budget = config.budget,
+          .meeting = config.meeting,
           .stops = config.stops,
           .strong = config.strong};
 }
 }  // namespace
+
+nic::SystemConfig machine_of(const ClusterConfig& config) { return hosts::system_config(runtime_config(config)); }
 
 SimulatedCluster::SimulatedCluster(ClusterConfig config)
     : config_(std::move(config)),

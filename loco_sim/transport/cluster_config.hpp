@@ -46,6 +46,7 @@ struct ClusterConfig {
   sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
   sim::Budget* budget = nullptr;          ///< asked now and then; may be null, and outlives the cluster
+  nic::PartMeeting* meeting = nullptr;    ///< hosts::Config::meeting
   std::vector<NodeStop> stops = {};       ///< Schedule::timed only
   sim::Duration keep_alive{100'000'000};  ///< with stops or failing links: how often the nodes ask each other
   /// False, for experiments: a connection that a program ends stays as it is on both sides, beside the next one.
