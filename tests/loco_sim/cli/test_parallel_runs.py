@@ -6,16 +6,16 @@ import pytest
 
 PERMUTATION = """
 name: permutation
-hardware: cx5-roce-100g
+hardware: {{base: cx5-roce-100g, link: {{delay: 2us}}}}
 topology: {{kind: fat_tree, k: 4}}
 fabric: {{routing: {routing}, {fabric}}}
-workload: {{kind: flows, pattern: permutation, size: 200KB, operation: {operation}}}
+workload: {{kind: flows, pattern: permutation, size: 50kB, operation: {operation}}}
 trace: {{level: none}}
 check: []
 """
 
 CASES = {
-    "ecmp, pfc": ("ecmp", "flow_control: pfc, buffer: {size: 600kB}", "write"),
+    "ecmp, pfc": ("ecmp", "flow_control: pfc, buffer: {size: 2MB}", "write"),
     "spray, no limit": ("spray", "flow_control: unlimited", "write"),
     "drop tail, reads": ("ecmp", "flow_control: drop_tail, buffer: {size: 60kB}", "read"),
     "loss": ("ecmp", "loss: 1000", "write"),
