@@ -35,6 +35,7 @@ double wall_seconds() {
 nic::HardwareProfile profile() {
   nic::HardwareProfile p;
   p.link_ideal = false;
+  p.nic_word_order = nic::WordOrder::ascending;
   p.link_rate = sim::BitsPerSecond{100'000'000'000};
   p.link_delay = sim::Duration{1'000'000};
   p.switch_latency = sim::Duration{300'000};

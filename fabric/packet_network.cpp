@@ -338,8 +338,11 @@ void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t
     if (delivers(index)) sim::prefetch(&packets_[head.packet], sizeof(Packet));
   }
   lane.armed = true;
-  const sim::Event arrival{.at = std::max(now, at), .what = kEventLane, .where = index};
-  lane.arrival = ranked_ ? push_arrival(events, arrival) : events.push(arrival);
+  if (ranked_) [[unlikely]] {
+    lane.arrival = push_arrival(events, std::max(now, at), index);
+    return;
+  }
+  lane.arrival = events.push({.at = std::max(now, at), .what = kEventLane, .where = index});
 }
 
 /// Sees to it that the next departure of a link's port is pending.

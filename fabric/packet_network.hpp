@@ -162,8 +162,13 @@ class PacketNetwork final : public Network {
   // share.cpp
   void divide();
   void leave(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
-  static sim::EventHandle push_arrival(sim::EventQueue& events, sim::Event arrival);
-  sim::EventHandle push_pause(sim::EventQueue& events, sim::SimTime at, topology::LinkId carrier);
+  static sim::EventHandle push_arrival(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane);
+  [[nodiscard]] sim::EventHandle push_pause(sim::EventQueue& events, sim::SimTime at, topology::LinkId carrier) {
+    if (ranked_) [[unlikely]]
+      return push_ranked_pause(events, at, config_.nodes + carrier);
+    return events.push({.at = at, .what = kEventPause, .where = config_.nodes + carrier});
+  }
+  static sim::EventHandle push_ranked_pause(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane);
   /// Of what a device chooses.
   [[nodiscard]] sim::Stream& stream_of(topology::VertexId at) { return ranked_ ? streams_[at] : stream_; }
 

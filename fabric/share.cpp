@@ -115,16 +115,12 @@ void PacketNetwork::divide() {
     lane_of(link).leaves = config_.share.has(info(link).from) && !config_.share.has(info(link).to);
 }
 
-sim::EventHandle PacketNetwork::push_arrival(sim::EventQueue& events, sim::Event arrival) {
-  arrival.priority = sim::kRanked;
-  return events.push_ranked(arrival, 2 * arrival.where);
+sim::EventHandle PacketNetwork::push_arrival(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane) {
+  return events.push_ranked({.at = at, .what = kEventLane, .priority = sim::kRanked, .where = lane}, 2 * lane);
 }
 
-sim::EventHandle PacketNetwork::push_pause(sim::EventQueue& events, sim::SimTime at, topology::LinkId carrier) {
-  sim::Event event{.at = at, .what = kEventPause, .where = config_.nodes + carrier};
-  if (!ranked_) return events.push(event);
-  event.priority = sim::kRanked;
-  return events.push_ranked(event, 2 * event.where + 1);
+sim::EventHandle PacketNetwork::push_ranked_pause(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane) {
+  return events.push_ranked({.at = at, .what = kEventPause, .priority = sim::kRanked, .where = lane}, 2 * lane + 1);
 }
 
 /// What has started on a link to another part is there from now on.

@@ -61,7 +61,7 @@ void Fibers::start(nic::ThreadId id, std::string name, std::function<void()> bod
   thread.service = service;
   thread.body = std::move(body);
   thread.start = ++starts_;
-  if (!service) ++unfinished_;
+  if (!service && system_.has(thread.node)) ++unfinished_;  // else it is another part's (nic_model/parts.hpp)
   fibers_[id] = pool_.create([this, id] { thread_main(id); });
 }
 

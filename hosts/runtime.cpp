@@ -17,6 +17,7 @@ Config checked(Config config) {
   std::ranges::stable_sort(config.stops, {}, &NodeStop::at);
   return config;
 }
+}  // namespace
 
 nic::SystemConfig system_config(const Config& config) {
   fabric::Config network = config.network;
@@ -40,7 +41,6 @@ nic::SystemConfig system_config(const Config& config) {
           .seed = config.seed,
           .witness = config.record};
 }
-}  // namespace
 
 Runtime::Runtime(Config config)
     : config_(checked(std::move(config))),
@@ -79,6 +79,15 @@ void Runtime::run(const Report& waiting) {
   };
   try {
     if (config_.network.model == fabric::Model::flow) return run_on_flows(system_, step);
+    if (config_.meeting != nullptr) {
+      const auto run_until = [&](sim::SimTime end) {
+        while (system_.due_before(end) && step()) {
+        }
+      };
+      if (!config_.meeting->run(config_.network.share.part, system_, run_until))
+        throw PartEnded("another part of the machine has ended the run");
+      return;
+    }
     while (step()) {
     }
   } catch (const Failed&) {  // who runs it asks threads()
@@ -113,7 +122,8 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
 bool Runtime::look_for_refusals(std::uint64_t events) {
   constexpr std::uint64_t kLookEvery = 1 << 18;
   constexpr std::uint32_t kLooks = 128;  // a message that is refused and comes again takes some dozens of events
-  const bool others_may_act = config_.network.model == fabric::Model::flow || stopped_ < config_.stops.size();
+  const bool others_may_act = config_.network.model == fabric::Model::flow || config_.meeting != nullptr ||
+                              stopped_ < config_.stops.size();
   const std::uint64_t refusals_before = std::exchange(refusals_, system_.counters().rnr_naks);
   if (!others_may_act && (looks_ > 0 || refusals_ != refusals_before)) {
     std::vector<nic::QpId> refused = system_.refused_for_ever();

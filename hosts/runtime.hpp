@@ -18,6 +18,7 @@
 #include "hosts/fibers.hpp"
 #include "hosts/recorder.hpp"
 #include "hosts/schedule.hpp"
+#include "nic_model/parts.hpp"
 #include "nic_model/system.hpp"
 #include "sim/budget.hpp"
 #include "sim/host_memory.hpp"
@@ -32,6 +33,12 @@ class Deadlock : public std::runtime_error {
 
 /// The run took more events than it was allowed.
 class EventLimit : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The machine is a part of one whose other parts have ended the run (nic_model/parts.hpp).
+class PartEnded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -56,12 +63,18 @@ struct Config {
   bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
   sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
-  sim::Budget* budget = nullptr;     ///< asked now and then; may be null, and outlives the runtime
+  sim::Budget* budget = nullptr;  ///< asked now and then; may be null, and outlives the runtime
+  /// Where `network.share` says that it is a part of a machine: where it meets the others, which outlives it. Then
+  /// run() waits for them.
+  nic::PartMeeting* meeting = nullptr;
   std::vector<NodeStop> stops = {};  ///< Schedule::timed only
   /// To see whether a fault is one of ordering: each store, WRITE, READ and atomic of a thread is in memory, and its
   /// completion written, before the thread goes on.
   bool strong = false;
 };
+
+/// The machine of a configuration.
+[[nodiscard]] nic::SystemConfig system_config(const Config& config);
 
 class Runtime {
  public:
@@ -86,7 +99,7 @@ class Runtime {
   /// Says what the threads wait for, in a report of a run that has taken too many events.
   using Report = std::function<std::string()>;
   /// Until nothing is left to happen (but messages that are refused for ever), or a program has failed
-  /// (threads().failed()). Throws EventLimit, and what the budget throws.
+  /// (threads().failed()). Throws EventLimit, PartEnded, and what the budget throws.
   void run(const Report& waiting);
   /// Other limits for the run that is to come.
   void set_events_max(std::uint64_t most) { config_.events_max = most; }

@@ -4,6 +4,7 @@
 #include <barrier>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include "fabric/packet_network.hpp"
 #include "nic_model/engine/engine.hpp"
@@ -22,10 +23,15 @@ namespace {
 std::uint32_t least_packet(const SystemConfig& c) { return static_cast<std::uint32_t>(c.profile.link_overhead.count); }
 }  // namespace
 
-std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t threads) {
-  const fabric::Config network = fabric_config(config);
+std::string_view not_parted_because(const SystemConfig& config) {
   const bool several_nics = std::ranges::any_of(config.hosts.of, [](const HostConfig& h) { return h.nics != 1; });
-  if (threads <= 1 || several_nics || !fabric::not_parted_because(network).empty()) return {};
+  if (several_nics) return "hosts have several NICs, which may be in different parts";
+  return fabric::not_parted_because(fabric_config(config));
+}
+
+std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t threads) {
+  if (threads <= 1 || !not_parted_because(config).empty()) return {};
+  const fabric::Config network = fabric_config(config);
   std::vector<std::uint8_t> part_of = fabric::make_parts(network, threads);
   const bool parted = std::ranges::any_of(part_of, [](std::uint8_t part) { return part != 0; });
   if (!parted || fabric::lookahead(network, part_of, least_packet(config)).ps <= 0) return {};
@@ -127,65 +133,67 @@ void System::absorb(System&& part) {
 
 // --- all parts -------------------------------------------------------------------------------------------------------
 
-namespace {
-
-/// What the parts share while they run. In a window each part goes on to the least time at which another one may still
-/// have an effect on it. Each writes what is its own; others read it in the next phase.
-class Windows {
+/// What the parts share while they run. A window has two phases, and each part writes what is its own in one of them,
+/// which the others read in the next.
+class PartMeeting::Windows {
  public:
-  Windows(std::span<const PartRun> parts, sim::Duration lookahead)
-      : parts_(parts), lookahead_(lookahead), next_(parts.size()), boxes_(parts.size() * parts.size()) {
-    for (PartState& part : next_) part.out.reserve(64);
-  }
+  Windows(std::size_t parts, sim::Duration lookahead)
+      : all(static_cast<std::ptrdiff_t>(parts)), lookahead_(lookahead), parts_(parts), boxes_(parts * parts) {}
 
-  /// The first phase of a window: takes in what has come for a part. `stop`: this is the last window of all parts.
-  void take_in(std::size_t mine, bool stop) {
-    PartState& part = next_[mine];
+  /// The first phase of a window: takes in what has come for a part.
+  void take_in(std::size_t mine, System& system) {
+    Part& part = parts_[mine];
     attempt(part, [&] {
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         std::vector<Parcel>& box = boxes_[p * parts_.size() + mine];
-        for (const Parcel& parcel : box) parts_[mine].system->deliver(parcel);
+        for (const Parcel& parcel : box) system.deliver(parcel);
         box.clear();
       }
-      part.at = parts_[mine].system->idle() ? sim::SimTime::max() : parts_[mine].system->next_time();
+      part.at = system.idle() ? sim::SimTime::max() : system.next_time();
     });
-    part.ends_all = part.error != nullptr || stop;
+    part.ends_all = part.error != nullptr;
   }
 
   /// Is this window one more? The same for all parts between the phases.
   [[nodiscard]] bool goes_on() const {
-    const bool ends = std::ranges::any_of(next_, [](const PartState& p) { return p.ends_all; });
-    return !ends && std::ranges::any_of(next_, [](const PartState& p) { return p.at != sim::SimTime::max(); });
+    return !ended() && std::ranges::any_of(parts_, [](const Part& p) { return p.at != sim::SimTime::max(); });
+  }
+  /// Has a part ended all?
+  [[nodiscard]] bool ended() const {
+    return std::ranges::any_of(parts_, [](const Part& p) { return p.ends_all; });
   }
 
   /// The second phase: runs the part's events, and hands over what goes to others.
-  void run(std::size_t mine) {
-    const sim::SimTime end = until(mine);
-    PartState& part = next_[mine];
+  template <class RunUntil>
+  void run(std::size_t mine, System& system, const RunUntil& run_until) {
+    Part& part = parts_[mine];
     attempt(part, [&] {
-      while (parts_[mine].system->step_before(*parts_[mine].context, end)) {
-      }
+      run_until(until(mine));
       part.out.clear();
-      parts_[mine].system->take_parcels(part.out);
+      system.take_parcels(part.out);
       for (Parcel& parcel : part.out) boxes_[mine * parts_.size() + parcel.to].push_back(std::move(parcel));
     });
   }
 
-  void rethrow() const {
-    for (const PartState& part : next_)
-      if (part.error) std::rethrow_exception(part.error);
-  }
+  [[nodiscard]] std::size_t parts() const { return parts_.size(); }
+  [[nodiscard]] const std::exception_ptr& error(std::size_t part) const { return parts_[part].error; }
+  /// True once: the part takes no part in windows any more.
+  [[nodiscard]] bool leaves(std::size_t mine) { return !std::exchange(parts_[mine].left, true); }
+  void end_all(std::size_t mine) { parts_[mine].ends_all = true; }
+
+  std::barrier<> all;
 
  private:
-  struct alignas(64) PartState {
+  struct alignas(64) Part {
     sim::SimTime at{};      // of its earliest event; max() when it has none
-    bool ends_all = false;  // it has failed, or is to stop
+    bool ends_all = false;  // it has failed
+    bool left = false;
     std::exception_ptr error{};
     std::vector<Parcel> out{};
   };
 
   template <class Work>
-  static void attempt(PartState& part, const Work& work) {
+  static void attempt(Part& part, const Work& work) {
     if (part.error) return;
     try {
       work();
@@ -199,59 +207,97 @@ class Windows {
     const auto after = [this](sim::SimTime at, std::int64_t times) {
       return at == sim::SimTime::max() ? at : at + lookahead_ * times;
     };
-    sim::SimTime end = after(next_[mine].at, 2);
-    for (std::size_t p = 0; p < next_.size(); ++p)
-      if (p != mine) end = std::min(end, after(next_[p].at, 1));
+    sim::SimTime end = after(parts_[mine].at, 2);
+    for (std::size_t p = 0; p < parts_.size(); ++p)
+      if (p != mine) end = std::min(end, after(parts_[p].at, 1));
     return end;
   }
 
-  std::span<const PartRun> parts_;
   sim::Duration lookahead_;
-  std::vector<PartState> next_;
+  std::vector<Part> parts_;
   std::vector<std::vector<Parcel>> boxes_;  // from part p for part q: p * parts + q
 };
 
-void take_turns(Windows& windows, std::size_t parts, const std::function<bool()>& stop) {
+namespace {
+std::size_t count_parts(const std::vector<std::uint8_t>& part_of) {
+  return part_of.empty() ? 1 : *std::ranges::max_element(part_of) + std::size_t{1};
+}
+}  // namespace
+
+PartMeeting::PartMeeting(const SystemConfig& machine, const std::vector<std::uint8_t>& part_of)
+    : windows_(std::make_unique<Windows>(count_parts(part_of),
+                                         fabric::lookahead(fabric_config(machine), part_of, least_packet(machine)))) {}
+PartMeeting::~PartMeeting() = default;
+
+std::size_t PartMeeting::parts() const { return windows_->parts(); }
+
+bool PartMeeting::run(std::size_t mine, System& system, const std::function<void(sim::SimTime)>& run_until) {
+  Windows& windows = *windows_;
   while (true) {
-    for (std::size_t p = 0; p < parts; ++p) windows.take_in(p, p == 0 && stop && stop());
-    if (!windows.goes_on()) return;
-    for (std::size_t p = 0; p < parts; ++p) windows.run(p);
+    windows.take_in(mine, system);
+    windows.all.arrive_and_wait();
+    if (!windows.goes_on()) break;
+    windows.run(mine, system, run_until);
+    windows.all.arrive_and_wait();
   }
+  static_cast<void>(windows.leaves(mine));  // nobody waits for it any more
+  if (windows.error(mine)) std::rethrow_exception(windows.error(mine));
+  return !windows.ended();
 }
 
-void run_at_once(Windows& windows, std::size_t parts, const std::function<bool()>& stop) {
-  std::barrier<> all(static_cast<std::ptrdiff_t>(parts));
-  const auto run_part = [&](std::size_t mine) {
-    while (true) {
-      windows.take_in(mine, mine == 0 && stop && stop());
-      all.arrive_and_wait();
-      if (!windows.goes_on()) return;
-      windows.run(mine);
-      all.arrive_and_wait();
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t p = 1; p < parts; ++p) threads.emplace_back(run_part, p);
-  run_part(0);
+void PartMeeting::leave(std::size_t mine) {
+  if (!windows_->leaves(mine)) return;
+  windows_->end_all(mine);
+  windows_->all.arrive_and_drop();
+}
+
+namespace {
+
+/// Takes all events of a part that are due before `end`.
+void run_until(const PartRun& run, sim::SimTime end) {
+  while (run.system->step_before(*run.context, end)) {
+  }
 }
 
 }  // namespace
 
-void run_parts(std::span<const PartRun> parts, PartThreads threads, const std::function<bool()>& stop) {
+void PartMeeting::take_turns(std::span<const PartRun> parts) {
+  Windows& windows = *windows_;
+  while (true) {
+    for (std::size_t p = 0; p < parts.size(); ++p) windows.take_in(p, *parts[p].system);
+    if (!windows.goes_on()) break;
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      windows.run(p, *parts[p].system, [&](sim::SimTime end) { run_until(parts[p], end); });
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (windows.error(p)) std::rethrow_exception(windows.error(p));
+}
+
+void run_parts(std::span<const PartRun> parts, PartThreads threads) {
   if (parts.size() == 1) {
     const PartRun& all = parts.front();
-    while (all.system->step(*all.context) && !(stop && stop())) {
+    while (all.system->step(*all.context)) {
     }
     return;
   }
   const SystemConfig& config = parts.front().system->config();
-  Windows windows(parts, fabric::lookahead(fabric_config(config), config.network.share.part_of, least_packet(config)));
-  if (threads == PartThreads::one) {
-    take_turns(windows, parts.size(), stop);
-  } else {
-    run_at_once(windows, parts.size(), stop);
+  PartMeeting meeting(config, config.network.share.part_of);
+  if (threads == PartThreads::one) return meeting.take_turns(parts);
+  std::vector<std::exception_ptr> errors(parts.size());
+  const auto run_part = [&](std::size_t mine) {
+    try {
+      static_cast<void>(meeting.run(mine, *parts[mine].system, [&](sim::SimTime end) { run_until(parts[mine], end); }));
+    } catch (...) {
+      errors[mine] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t p = 1; p < parts.size(); ++p) others.emplace_back(run_part, p);
+    run_part(0);
   }
-  windows.rethrow();
+  for (const std::exception_ptr& error : errors)
+    if (error) std::rethrow_exception(error);
 }
 
 }  // namespace loco::nic

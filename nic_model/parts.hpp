@@ -11,7 +11,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "fabric/share.hpp"
@@ -36,6 +38,8 @@ struct Parcel {
 /// events, where `part_of` is empty.
 [[nodiscard]] SystemConfig part_config(SystemConfig config, const std::vector<std::uint8_t>& part_of,
                                        std::uint8_t part);
+/// Why a machine cannot be parted; empty when it can.
+[[nodiscard]] std::string_view not_parted_because(const SystemConfig& config);
 /// The parts of a machine that up to so many threads simulate; one where it cannot be parted.
 [[nodiscard]] std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t threads);
 
@@ -45,13 +49,36 @@ struct PartRun {
   Context* context = nullptr;
 };
 
+/// Where the threads of the simulating machine meet that each simulate a part. Conservative: each part goes on to the
+/// least time at which another one may still have an effect on it (Chandy and Misra, 1979; in windows as in YAWNS,
+/// Nicol, 1993).
+class PartMeeting {
+ public:
+  /// Of the machine, whose parts these are: `part_of` is not empty.
+  PartMeeting(const SystemConfig& machine, const std::vector<std::uint8_t>& part_of);
+  ~PartMeeting();
+  PartMeeting(const PartMeeting&) = delete;
+  PartMeeting& operator=(const PartMeeting&) = delete;
+
+  [[nodiscard]] std::size_t parts() const;
+  /// Runs part `mine` on the calling thread until nothing is pending in any part; `run_until(end)` runs its events that
+  /// are due before `end`. What it throws ends all parts, and comes out here. False: another part has ended them.
+  [[nodiscard]] bool run(std::size_t mine, System& system, const std::function<void(sim::SimTime)>& run_until);
+  /// Runs all parts on the calling thread, which take turns. Throws what a part throws.
+  void take_turns(std::span<const PartRun> parts);
+  /// The part's thread will not run it (any more): the others do not wait for it. Does nothing when run() has ended.
+  void leave(std::size_t mine);
+
+ private:
+  class Windows;
+  std::unique_ptr<Windows> windows_;
+};
+
 /// On how many threads of the simulating machine: `each` its own, the first part this one; or all take turns on this.
 enum class PartThreads : std::uint8_t { each, one };
 
-/// Runs all parts of a machine, in their order, until nothing is pending. Conservative: each part goes on to the least
-/// time at which another one may still have an effect on it (Chandy and Misra, 1979; in windows as in YAWNS, Nicol,
-/// 1993). `stop`, looked at between windows: ends the run early. Throws what a part throws, the first part's first.
-void run_parts(std::span<const PartRun> parts, PartThreads threads = PartThreads::each,
-               const std::function<bool()>& stop = {});
+/// Runs all parts of a machine, in their order, until nothing is pending. Throws what a part throws, the first part's
+/// first.
+void run_parts(std::span<const PartRun> parts, PartThreads threads = PartThreads::each);
 
 }  // namespace loco::nic

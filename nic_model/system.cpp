@@ -110,10 +110,12 @@ bool System::step(Context& context) {
   return true;
 }
 
-bool System::step_before(Context& context, sim::SimTime end) {
+bool System::due_before(sim::SimTime end) const {
   const sim::EventQueue& events = state_->kernel.events();
-  return !events.empty() && events.earliest().at < end && step(context);
+  return !events.empty() && events.earliest().at < end;
 }
+
+bool System::step_before(Context& context, sim::SimTime end) { return due_before(end) && step(context); }
 
 void System::step(Context& context, std::size_t i) {
   LOCO_INVARIANT(!state_->kernel.config().timed, now(), "system", "in a timed run the earliest event is next");

@@ -123,7 +123,9 @@ class System {
   // -----------------------------------------------------------------------------------
   /// Is this host simulated here? Of others set-up alone is here, which is that of the whole machine.
   [[nodiscard]] bool has(NodeId node) const;
-  /// As step(), if the earliest event is due before `end`.
+  /// Is an event due before `end`?
+  [[nodiscard]] bool due_before(sim::SimTime end) const;
+  /// As step(), if one is.
   bool step_before(Context& context, sim::SimTime end);
   /// Hands over what goes to other parts.
   void take_parcels(std::vector<Parcel>& out);

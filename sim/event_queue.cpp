@@ -13,6 +13,24 @@ namespace loco::sim {
   return static_cast<std::uint32_t>(slots_.size() - 1);
 }
 
+/// The event is in its slot, and its order. Inline: what push() has just written is still in registers.
+[[gnu::always_inline]] inline EventHandle EventQueue::insert(std::uint32_t slot) {
+  const EventSlot& s = slots_[slot];
+  const EventHandle handle{slot, s.generation};
+  ++size_;
+  if (calendar_.running()) {
+    calendar_.push(slots_.data(), slot);
+  } else if (!line_.running()) {
+    push_to_heap(s.key());
+  } else if (!line_.full()) {
+    line_.push(s.key());
+  } else {
+    start_calendar();
+    calendar_.push(slots_.data(), slot);
+  }
+  return handle;
+}
+
 EventHandle EventQueue::push(SimTime at, std::uint16_t what, std::uint8_t priority, std::uint32_t where,
                              std::uint64_t a, std::uint64_t b) {
   LOCO_INVARIANT(at >= last_popped_, last_popped_, "event queue", "an event in the past was pushed");
@@ -34,24 +52,6 @@ EventHandle EventQueue::push_ranked(const Event& event, std::uint32_t rank) {
   slots_[slot].order =
       static_cast<std::uint64_t>(event.priority) << 56U | static_cast<std::uint64_t>(rank) << kSlotBits | slot;
   return insert(slot);
-}
-
-/// The event is in its slot, and its order.
-EventHandle EventQueue::insert(std::uint32_t slot) {
-  const EventSlot& s = slots_[slot];
-  const EventHandle handle{slot, s.generation};
-  ++size_;
-  if (calendar_.running()) {
-    calendar_.push(slots_.data(), slot);
-  } else if (!line_.running()) {
-    push_to_heap(s.key());
-  } else if (!line_.full()) {
-    line_.push(s.key());
-  } else {
-    start_calendar();
-    calendar_.push(slots_.data(), slot);
-  }
-  return handle;
 }
 
 [[gnu::noinline]] void EventQueue::push_to_heap(Key key) {

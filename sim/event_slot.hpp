@@ -21,7 +21,7 @@ struct Event {
 
 /// From this priority on, events of equal time and priority are ordered by a rank of their own in place of the order in
 /// which they were pushed.
-inline constexpr std::uint8_t kRanked = 1;
+inline constexpr std::uint8_t kRanked = 0x80;
 
 /// Orders events. From the top bit down: time (64, sign flipped), priority (8), sequence or rank (28), slot (28).
 __extension__ using EventKey = unsigned __int128;

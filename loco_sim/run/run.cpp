@@ -11,6 +11,7 @@
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/hints.hpp"
 #include "loco_sim/run/ideal_times.hpp"
+#include "loco_sim/run/parallel.hpp"
 #include "loco_sim/run/result_bytes.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "options/option.hpp"
@@ -337,6 +338,38 @@ void take_measured(const scenario::Scenario& s, std::vector<workloads::Results> 
   result.workload_counters = std::move(measured.counters);
 }
 
+/// What is the same of all runs, once they have ended well.
+void fill_from_machine(const scenario::Scenario& scenario, const SimulatedCluster& cluster, sim::SimTime ended,
+                       RunResult& result) {
+  result.counters = cluster.system().counters();
+  if (scenario.schedule == Schedule::timed)
+    result.busiest = cluster.system().usage(ended - sim::SimTime{}, kBusiestMax);
+  add_network_counters(cluster.system().network(), result.workload_counters);
+  result.pause_cycle = cluster.pause_cycle();
+  fill_series(cluster, result);
+}
+
+/// On several threads, or as they would. Nothing where only a run on one thread can tell what went wrong.
+std::optional<RunResult> run_on_threads(const scenario::Scenario& scenario, const ClusterConfig& config) {
+  std::optional<ParallelRun> run;
+  try {
+    run = run_in_parallel(scenario, config);
+  } catch (const sim::Interrupted& error) {
+    throw Interrupted(told(scenario, error));
+  } catch (const std::runtime_error& error) {
+    throw RunError(told(scenario, error));
+  }
+  if (!run) return std::nullopt;
+  RunResult result;
+  std::vector<workloads::Results> measured;
+  measured.push_back(std::move(run->measured));
+  take_measured(scenario, std::move(measured), result);
+  result.simulated_ps = run->ended.ps;
+  fill_from_machine(scenario, *run->clusters.front(), run->ended, result);
+  fill_flows(scenario, config, result);
+  return result;
+}
+
 RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options) {
   sim::Budget budget = budget_of(scenario, options.interrupted);
   ClusterConfig config = cluster_config(scenario, options, budget);
@@ -345,6 +378,11 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
     require_memory(scenario, config);
   } catch (const sim::LimitReached& error) {
     throw RunError(told(scenario, error));
+  }
+  const bool captures = options.capture && !scenario.capture.path.empty();
+  if (scenario.threads != 0 && !captures && one_thread_because(scenario, config).empty()) {
+    if (std::optional<RunResult> result = run_on_threads(scenario, config)) return std::move(*result);
+    config.network.share.ranked = true;  // the same run
   }
   std::optional<Capture> capture;
   if (options.capture && !scenario.capture.path.empty()) config.network.tap = &capture.emplace(scenario.capture);
@@ -367,15 +405,11 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   RunResult result;
   take_measured(scenario, std::move(measured), result);
   result.simulated_ps += cluster.ended().ps;
-  result.counters = cluster.system().counters();
-  if (scenario.schedule == Schedule::timed)
-    result.busiest = cluster.system().usage(cluster.ended() - sim::SimTime{}, kBusiestMax);
-  add_network_counters(cluster.system().network(), result.workload_counters);
-  result.pause_cycle = cluster.pause_cycle();
-  fill_series(cluster, result);
+  fill_from_machine(scenario, cluster, cluster.ended(), result);
   if (capture) capture->finish();
   result.trace = recorded(scenario, cluster);
   check_finished(scenario, budget, result);
+  config.network.share = {};  // flows alone are not in parts
   fill_flows(scenario, config, result);
   return result;
 }

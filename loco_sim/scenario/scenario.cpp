@@ -205,6 +205,7 @@ Scenario read_scenario(yaml::Node root, const std::string& file) {
   out.fast_forward = fast_forward(at(settings, "sim.fast_forward").text);
   out.faults = at(settings, "faults").words;
   out.events_max = static_cast<std::uint64_t>(at(settings, "limits.events").number);
+  if (const Value* threads = given(settings, "sim.threads")) out.threads = static_cast<std::uint32_t>(threads->number);
   if (const Value* memory = given(settings, "limits.memory"))
     out.memory_max = static_cast<std::uint64_t>(memory->number);
   if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};

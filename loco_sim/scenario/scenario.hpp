@@ -83,6 +83,7 @@ struct Scenario {
   std::vector<std::string> faults;    ///< all that are switched on
   workloads::LibraryFaults library_faults;
   std::uint64_t events_max = 0;   ///< a run that needs more has gone astray
+  std::uint32_t threads = 0;      ///< sim.threads; 0: not said
   std::uint64_t memory_max = 0;   ///< bytes; 0: a part of what is free
   sim::Duration wall_time_max{};  ///< of the clock on the wall; 0: as long as it takes
   Sweep sweep;

@@ -212,6 +212,13 @@ std::span<const Option> checking_options() {
               "exact, behind rounds of the same time to the picosecond, in which nothing was lost, marked or paused; "
               "approximate, behind rounds whose times differ by 0.2 % at most. Runs that are traced, checked or "
               "captured, have a series or failures are simulated whole; see docs/fast-forward.md."},
+      {.key = "sim.threads",
+       .type = Type::integer,
+       .least = 1,
+       .most = 64,
+       .doc =
+           "Simulate parts of the network on so many threads (docs/parallel-runs.md): the result is the same for any "
+           "number of them. When left out, one thread and no parts: events of equal time have another order."},
       {.key = "limits.events",
        .type = Type::integer,
        .fallback = 10'000'000'000,

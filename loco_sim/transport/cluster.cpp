@@ -6,6 +6,8 @@
 
 namespace loco {
 
+nic::SystemConfig machine_of(const ClusterConfig& config) { return hosts::system_config(config); }
+
 SimulatedCluster::SimulatedCluster(ClusterConfig config)
     : config_(std::move(config)),
       runtime_(config_),

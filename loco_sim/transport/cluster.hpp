@@ -23,6 +23,9 @@
 
 namespace loco {
 
+/// The machine that a cluster of this configuration has.
+[[nodiscard]] nic::SystemConfig machine_of(const ClusterConfig& config);
+
 class SimulatedCluster {
  public:
   using Program = std::function<void(Transport&)>;

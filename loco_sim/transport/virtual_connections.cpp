@@ -12,23 +12,32 @@ VirtualTransport::Changes VirtualTransport::changes_with(NodeId peer) const {
   return found == changes_.end() ? Changes{} : found->second;
 }
 
-nic::QpId VirtualTransport::queue_pair(hosts::Thread& thread, Towards to) {
-  nic::QpId& mine = end_of(thread.index, to).qp;
-  if (mine != nic::kNone) return mine;
-  mine = create_end(thread.index, to.service);
+nic::QpId VirtualTransport::queue_pair(const hosts::Thread& thread, Towards to) {
+  const nic::QpId known = end_of(thread.index, to).qp;
+  return known != nic::kNone ? known : connect_threads(thread.index, cluster_.threads.current_id(), to);
+}
+
+void VirtualTransport::connect_ahead(std::uint32_t thread, NodeId peer, std::uint8_t service) {
+  const Towards to{peer, changes_with(peer).present, service};
+  if (end_of(thread, to).qp == nic::kNone) connect_threads(thread, threads_.at(thread), to);
+}
+
+nic::QpId VirtualTransport::connect_threads(std::uint32_t index, nic::ThreadId id, Towards to) {
+  nic::QpId& mine = end_of(index, to).qp;
+  mine = create_end(index, to.service);
   VirtualTransport& other = *cluster_.nodes.at(to.peer);
   const Towards back{node_, to.connection, to.service};
-  const nic::QpId theirs = other.create_end(thread.index, to.service);
+  const nic::QpId theirs = other.create_end(index, to.service);
   cluster_.system.connect(mine, theirs);
-  cluster_.system.set_qp_thread(mine, cluster_.threads.current_id());
+  cluster_.system.set_qp_thread(mine, id);
   if (to.connection != 0) {
     numbers_.emplace(mine, to.connection);
     other.numbers_.emplace(theirs, to.connection);
   }
   if (to.peer == node_) return mine;
   // The other end belongs to the peer's thread with this index, which may not be there yet.
-  other.end_of(thread.index, back).qp = theirs;
-  if (thread.index < other.threads_.size()) cluster_.system.set_qp_thread(theirs, other.threads_[thread.index]);
+  other.end_of(index, back).qp = theirs;
+  if (index < other.threads_.size()) cluster_.system.set_qp_thread(theirs, other.threads_[index]);
   // Whoever has never used a connection that has ended finds it ended.
   if (to.connection < changes_with(to.peer).ended) cluster_.system.modify_qp(mine, nic::QpState::error);
   if (to.connection < other.changes_with(node_).ended) cluster_.system.modify_qp(theirs, nic::QpState::error);

@@ -72,6 +72,9 @@ class VirtualTransport final : public Transport {
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, OperationTag tag) override;
   void remote_fence(NodeId node) override;
+  /// Makes the queue pairs that a thread of this node, by its index, would make at its first use of them: where parts
+  /// of a machine are to have the same ones. Set-up.
+  void connect_ahead(std::uint32_t thread, NodeId peer, std::uint8_t service);
   // SENDs, beside what Transport has: over queue pairs of a service with an inbox.
   void send(Address local, NodeId to, std::uint64_t size, OperationTag tag);
   /// Receive requests for as many SENDs as may come before somebody empties it, all into the same memory. Set-up.
@@ -130,7 +133,8 @@ class VirtualTransport final : public Transport {
   };
   [[nodiscard]] Changes changes_with(NodeId peer) const;
   /// The queue pair of a thread over a connection: it connects threads of the same index.
-  nic::QpId queue_pair(hosts::Thread& thread, Towards to);
+  nic::QpId queue_pair(const hosts::Thread& thread, Towards to);
+  nic::QpId connect_threads(std::uint32_t index, nic::ThreadId id, Towards to);
   /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
   [[nodiscard]] bool is_connected(const hosts::Thread& thread, Towards to) const;
   End& end_of(std::uint32_t thread, Towards to);

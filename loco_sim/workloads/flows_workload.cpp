@@ -65,18 +65,23 @@ void place(const WorkloadHosts& hosts, flows::FlowList& list) {
   }
 }
 
+/// What is measured of flows that began from `from` on.
+void measure(const std::vector<flows::FlowRecord>& all, std::int64_t from, std::uint64_t failed, Results& results) {
+  const sim::CounterId bytes = results.counters.id("payload_bytes");
+  for (const flows::FlowRecord& flow : all) {
+    if (flow.start_ps < from) continue;
+    results.flows.push_back(flow);
+    if (flow.received_ps == flows::kNever) continue;
+    results.add("flow", flow.start_ps, flow.received_ps);
+    results.counters.add(bytes, flow.bytes);
+  }
+  results.promise("failed_flows", failed);
+}
+
 /// Programs that are spawned refer to it; what they leave is taken when the run has ended.
 void take(const Setup& setup, const flows::Player& player) {
   const std::int64_t from = setup.params.get("measure.from") + setup.hosts.part().start_ps;
-  const sim::CounterId bytes = setup.results.counters.id("payload_bytes");
-  for (const flows::FlowRecord& flow : flows::records(player)) {
-    if (flow.start_ps < from) continue;
-    setup.results.flows.push_back(flow);
-    if (flow.received_ps == flows::kNever) continue;
-    setup.results.add("flow", flow.start_ps, flow.received_ps);
-    setup.results.counters.add(bytes, flow.bytes);
-  }
-  setup.results.promise("failed_flows", flows::failed(player));
+  measure(flows::records(player), from, flows::failed(player), setup.results);
   for (const auto& [node, failed] : flows::failures(player)) setup.results.note_failure("failed_flows", node, failed);
 }
 
@@ -111,6 +116,31 @@ std::vector<std::uint8_t> classes_of_flows(const Params& params, std::uint32_t n
   for (const flows::Flow& flow : listed(params, nodes).flows)
     if (flow.traffic_class != flows::kWorkloadClass) classes.insert(flow.traffic_class);
   return {classes.begin(), classes.end()};
+}
+
+bool flows_in_parts(const Params& params) {
+  return params.file("flows") == nullptr && params.get("queue_pairs") == static_cast<int>(flows::QueuePairs::pair) &&
+         params.get("operation") != static_cast<int>(flows::Means::send);
+}
+
+std::optional<Results> merge_flows(const std::vector<Results>& parts, const std::vector<std::uint8_t>& part_of,
+                                   const Params& params) {
+  const bool reads = params.get("operation") == static_cast<int>(flows::Means::read);
+  std::vector<flows::FlowRecord> all;
+  for (const Results& part : parts)
+    if (!part.failures.empty() || part.flows.size() != parts.front().flows.size()) return std::nullopt;
+  for (std::size_t i = 0; i < parts.front().flows.size(); ++i) {
+    const flows::FlowRecord& any = parts.front().flows[i];
+    const Results& receiver = parts.at(part_of.at(any.destination));
+    const Results& poster = reads ? receiver : parts.at(part_of.at(any.source));
+    const Results& other = reads ? parts.at(part_of.at(any.source)) : receiver;
+    flows::FlowRecord& flow = all.emplace_back(poster.flows[i]);
+    flow.received_ps = receiver.flows[i].received_ps;
+    flow.marked_packets = other.flows[i].marked_packets;
+  }
+  Results merged;
+  measure(all, params.get("measure.from"), 0, merged);
+  return merged;
 }
 
 void start_flows(const Setup& setup) {

@@ -173,6 +173,14 @@ struct Footprint {
 [[nodiscard]] Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster,
                           LibraryFaults faults = {}, std::vector<NodeId> ranks = {});
 
+/// May a workload of flows run in parts of a machine (nic_model/parts.hpp), with these parameters? Their hosts have
+/// nothing in common then but messages.
+[[nodiscard]] bool flows_in_parts(const Params& params);
+/// What such parts measured, together, of hosts that are in these parts. Nothing where flows failed: who failed first
+/// is not known.
+[[nodiscard]] std::optional<Results> merge_flows(const std::vector<Results>& parts,
+                                                 const std::vector<std::uint8_t>& part_of, const Params& params);
+
 /// One of several in a run.
 struct Job {
   const Workload* workload = nullptr;

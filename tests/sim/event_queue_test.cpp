@@ -340,6 +340,30 @@ TEST_CASE("Order survives the end of the sequence numbers with many pending") {
   CHECK(drain(queue) == events);
 }
 
+TEST_CASE("Ranked events come behind the others of their time, by rank, also when the sequence starts again") {
+  EventQueue queue;
+  EventQueueProbe::set_sequence(queue, EventQueueProbe::last_sequence() - 20);
+  Stream stream(4, "event queue ranks");
+  std::vector<Event> events;
+  for (std::uint32_t i = 0; i < 500; ++i) {
+    Event event{.at = {static_cast<std::int64_t>(i / 50)}, .what = 1, .where = i};
+    if (i % 2 == 0) {
+      queue.push(event);
+      events.push_back(event);
+      continue;
+    }
+    // Pushed in another order than that of their ranks.
+    event.priority = loco::sim::kRanked;
+    event.where = 1'000 + (i * 37) % 500;
+    queue.push_ranked(event, event.where);
+    events.push_back(event);
+  }
+  std::ranges::sort(events, [](const Event& l, const Event& r) {
+    return std::tuple(l.at.ps, l.priority, l.where) < std::tuple(r.at.ps, r.priority, r.where);
+  });
+  CHECK(drain(queue) == events);
+}
+
 TEST_CASE("Cancelled events do not pile up") {
   EventQueue queue;
   for (int i = 0; i < 10; ++i) queue.push({.at = {i}});

@@ -55,6 +55,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
       }
       if (host.to_receive > 0) place_.spawn_now(n, "received", [this](Transport& t) { see_received(t); });
     }
+    if (cluster_.config().network.share.ranked) connect_ahead();
   }
 
   void on_placed(std::uint64_t work_id, std::uint32_t bytes, sim::SimTime at) override {
@@ -147,6 +148,24 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   [[nodiscard]] std::uint32_t class_of(const Flow& flow) const {
     return flow.traffic_class == kWorkloadClass ? place_.part().service.traffic_class : flow.traffic_class;
+  }
+
+  /// All parts of a machine have the same queue pairs, before anything happens. Those of the threads that post are the
+  /// first of their hosts.
+  void connect_ahead() {
+    for (std::uint32_t f = 0; f < list_.flows.size(); ++f) {
+      const Flow& flow = list_.flows[f];
+      const NodeId n = poster(f);
+      const NodeId peer = n == flow.source ? flow.destination : flow.source;
+      end_of(n).connect_ahead(0, peer, tag_of(f).service);
+    }
+  }
+
+  [[nodiscard]] OperationTag tag_of(std::uint32_t f) const {
+    OperationTag tag = place_.tag({.token = f, .work_id = std::uint64_t{f} + 1});
+    const std::uint8_t own = list_.flows[f].traffic_class;
+    if (own != kWorkloadClass) tag.service = services_.at(own);
+    return tag;
   }
 
   [[nodiscard]] NodeId poster(std::uint32_t f) const {
@@ -243,8 +262,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   void request(Transport& t, std::uint32_t f) {
     const Flow& flow = list_.flows[f];
-    OperationTag tag = place_.tag({.token = f, .work_id = std::uint64_t{f} + 1});
-    if (flow.traffic_class != kWorkloadClass) tag.service = services_.at(flow.traffic_class);
+    const OperationTag tag = tag_of(f);
     const Address own = hosts_[t.my_node()].memory.base;
     if (how_.means == Means::send) {
       end_of(t.my_node()).send(own, flow.destination, flow.bytes, tag);

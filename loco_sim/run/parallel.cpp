@@ -1,0 +1,100 @@
+#include "loco_sim/run/parallel.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "nic_model/parts.hpp"
+#include "sim/budget.hpp"
+
+namespace loco {
+
+std::string_view one_thread_because(const scenario::Scenario& s, const ClusterConfig& config) {
+  if (!s.parts.empty() || s.workload != "flows") return "only a workload of flows, by itself, runs in parts";
+  if (!workloads::flows_in_parts(s.parameters))
+    return "flows of a list, SENDs, and a queue pair a flow run in one part";
+  if (config.schedule != Schedule::timed) return "the schedule is not that of time";
+  if (config.record) return "a trace is kept";
+  if (config.series_interval.ps != 0) return "links are looked at over time";
+  if (!config.stops.empty()) return "nodes stop";
+  return nic::not_parted_because(machine_of(config));
+}
+
+namespace {
+
+/// What became of a part.
+struct PartOutcome {
+  std::unique_ptr<SimulatedCluster> cluster;
+  workloads::Results measured;
+  std::exception_ptr error;
+};
+
+void run_part(const scenario::Scenario& s, ClusterConfig config, nic::PartMeeting* meeting, std::uint8_t part,
+              PartOutcome& out) {
+  try {
+    config.network.share.part = part;
+    config.meeting = meeting;
+    if (part != 0) config.budget = nullptr;  // the first part, on the calling thread, asks for all
+    out.cluster = std::make_unique<SimulatedCluster>(std::move(config));
+    out.measured = workloads::run(*workloads::find(s.workload), s.parameters, *out.cluster, s.library_faults, s.ranks);
+  } catch (...) {
+    out.error = std::current_exception();
+  }
+  if (meeting != nullptr) meeting->leave(part);
+}
+
+/// Errors that a run on one thread would end with as well, soon or never.
+void rethrow_limits(const std::exception_ptr& error) {
+  if (!error) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (const sim::Interrupted&) {
+    throw;
+  } catch (const sim::LimitReached&) {
+    throw;
+  } catch (const hosts::EventLimit&) {
+    throw;
+  } catch (...) {  // NOLINT(bugprone-empty-catch): told by the run on one thread
+  }
+}
+
+}  // namespace
+
+std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const ClusterConfig& whole) {
+  ClusterConfig config = whole;
+  config.network.share.ranked = true;
+  const std::vector<std::uint8_t> part_of = nic::parts_of(machine_of(whole), s.threads);
+  std::optional<nic::PartMeeting> meeting;
+  if (!part_of.empty()) {
+    config.network.share.part_of = part_of;
+    meeting.emplace(machine_of(whole), part_of);
+  }
+  const std::size_t parts = meeting ? meeting->parts() : 1;
+  nic::PartMeeting* const place = meeting ? &*meeting : nullptr;
+  std::vector<PartOutcome> all(parts);
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t p = 1; p < parts; ++p)
+      others.emplace_back([&, p] { run_part(s, config, place, static_cast<std::uint8_t>(p), all[p]); });
+    run_part(s, config, place, 0, all.front());
+  }
+  for (const PartOutcome& part : all) rethrow_limits(part.error);
+  if (std::ranges::any_of(all, [](const PartOutcome& part) { return part.error != nullptr; })) return std::nullopt;
+  ParallelRun run;
+  std::vector<workloads::Results> measured;
+  for (PartOutcome& part : all) {
+    measured.push_back(std::move(part.measured));
+    run.ended = std::max(run.ended, part.cluster->ended());
+    run.clusters.push_back(std::move(part.cluster));
+  }
+  const std::vector<std::uint8_t> one(part_of.empty() ? config.nodes : 0);
+  std::optional<workloads::Results> merged =
+      workloads::merge_flows(measured, part_of.empty() ? one : part_of, s.parameters);
+  if (!merged) return std::nullopt;
+  run.measured = std::move(*merged);
+  for (std::size_t p = 1; p < parts; ++p) run.clusters.front()->system().absorb(std::move(run.clusters[p]->system()));
+  return run;
+}
+
+}  // namespace loco

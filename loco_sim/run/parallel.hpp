@@ -1,0 +1,30 @@
+// A run on several threads of the simulating machine (sim.threads): each simulates a part of the network and its hosts,
+// with a cluster of its own that has been set up as that of the whole (nic_model/parts.hpp, docs/parallel-runs.md).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "loco_sim/scenario/scenario.hpp"
+#include "loco_sim/transport/cluster.hpp"
+#include "loco_sim/workloads/workload.hpp"
+
+namespace loco {
+
+/// Why a scenario runs on one thread, whatever it asks for; empty when it need not. The same for any number of threads.
+[[nodiscard]] std::string_view one_thread_because(const scenario::Scenario& scenario, const ClusterConfig& config);
+
+struct ParallelRun {
+  std::vector<std::unique_ptr<SimulatedCluster>> clusters;  ///< the first one's machine has what all parts simulated
+  workloads::Results measured;
+  sim::SimTime ended{};  ///< the last program
+};
+
+/// Runs a scenario of which one_thread_because() says nothing. Nothing where something went wrong that only a run on
+/// one thread can tell. Throws what the budget throws, and hosts::EventLimit.
+[[nodiscard]] std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& scenario,
+                                                         const ClusterConfig& config);
+
+}  // namespace loco
