@@ -142,9 +142,9 @@ void acquisition::announce() {
   networked_node& mgr = locks_.here();
   const NodeId before = node_of(local_->drawn - serving_);
   // Who asks needs no name. The own node has let go, if it is the one before: what it has put is on its way. Where
-  // atomics are not atomic the words may name nobody.
-  const bool nobody = before >= mgr.num_nodes();
-  if (nobody || locks_.any_lost() || (is_next() && before == locks_.my_node())) return ask();
+  // atomics are not atomic the words may say that nobody is.
+  const bool gone = before == locks_.my_node() || before >= mgr.num_nodes();
+  if (locks_.any_lost() || (is_next() && gone)) return ask();
   answers_.store(name_of(local_->drawn, locks_.my_node()), kName);
   at_home_ = !is_next();
   if (at_home_) {
