@@ -267,6 +267,9 @@ void Requester::rnr_timer_expired(Engine& engine, QpId id) {
   timer_pending_ = rnr_wait_ = false;
   LOCO_PROBE(rnr_timer_expires);
   schedule_transmit(engine, id);
+  // Other messages went on meanwhile, and no time-out ran: what was lost of them fills the window for ever.
+  const bool others = policy_of(engine, id).order.when_whole && completed_ != started_;
+  if (others && !transmit_event_) start_timer(engine, id);
 }
 
 /// Something that was to be answered is not, `since` then.

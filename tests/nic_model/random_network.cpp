@@ -346,10 +346,12 @@ class Traffic {
     ++s.receives_posted;
   }
 
-  /// One of the receives that SENDs to this host will need, if there is one left.
+  /// One of the receives that SENDs to this host will need, if there is one left: true, also when it has to wait until
+  /// stores have drained.
   bool post_late_receive(nic::Cpu& cpu, nic::NodeId node) {
     for (Stream& s : streams_) {
-      if (s.to != node || s.receives_posted == s.receives.size() || cpu.store_buffer_full()) continue;
+      if (s.to != node || s.receives_posted == s.receives.size()) continue;
+      if (cpu.store_buffer_full()) return true;
       const nic::RecvWqe wqe = next_receive(s);
       if (cpu.post_recv(s.target, {&wqe, 1}) != nic::PostResult::ok) wrong_ = "a refused receive";
       ++s.receives_posted;
