@@ -195,6 +195,8 @@ class LockPromises {
     if (found == next_.end()) return;
     const CallId change = index_.kind_of_call(release).parent;
     if (change == 0 || !writes_a_value(index_.kind_of_call(change).method)) return;
+    // It has failed: its node is told that nothing is promised, and the lock is let go all the same.
+    if (!index_.call(change).returned) return;
     const std::uint32_t next = index_.call(found->second.acquire).thread;
     if (index_.trace().threads[next].node == index_.trace().threads[base].node) return;  // perhaps from hand to hand
     const PointId write = written_value(change, base, index_.call(found->second.held).end, index_.call(release).begin);

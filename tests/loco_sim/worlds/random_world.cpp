@@ -9,6 +9,7 @@
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/workloads/workload.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "options/option.hpp"
 #include "text/input_error.hpp"
 
@@ -261,7 +262,7 @@ Excuses excuses_of(const scenario::Scenario& s) {
   if (!s.network.changes.empty()) add(e.failing, "a link goes down");
   if (!s.network.storms.empty()) add(e.failing, "a NIC pauses its link");
   const bool paths = fabric.routing == fabric::Routing::spray || fabric.routing == fabric::Routing::adaptive;
-  if (paths && !nic::overtakes(s.hardware.nic_placement))
+  if (paths && !nic::reliable_order(s.hardware).overtakes())
     add(e.failing, "packets of one flow on several paths, to a NIC that takes them in order");
   if (!s.stops.empty()) add(e.failing, "a host stops");
   return e;
