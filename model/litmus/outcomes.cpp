@@ -1,7 +1,6 @@
 #include "model/litmus/outcomes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -44,7 +43,8 @@ Outcomes& Outcomes::operator=(Outcomes&& other) noexcept {
   ascending_ = std::exchange(other.ascending_, true);
   first_ = std::exchange(other.first_, {});
   blocks_ = std::exchange(other.blocks_, {});
-  tables_ = std::exchange(other.tables_, {});
+  table_ = std::exchange(other.table_, {});
+  parts_ = std::exchange(other.parts_, {});
   slots_ = std::exchange(other.slots_, 0);
   order_ = std::exchange(other.order_, {});
   return *this;
@@ -71,7 +71,6 @@ bool Outcomes::insert(std::span<const Value> outcome) {
     push_back(outcome);
     return true;
   }
-  if (tables_.empty()) make_tables(1, kFirstSlots);
   const std::uint64_t h = hash(outcome);
   if (table_of(h).full()) grow(h);
   Table& table = table_of(h);
@@ -81,14 +80,6 @@ bool Outcomes::insert(std::span<const Value> outcome) {
   slot = static_cast<std::uint32_t>(count_);
   ++table.taken;
   return true;
-}
-
-Outcomes::Table& Outcomes::table_of(std::uint64_t hash) {
-  return tables_.size() == 1 ? tables_.front() : tables_[hash >> (64 - std::countr_zero(kTables))];
-}
-
-const Outcomes::Table& Outcomes::table_of(std::uint64_t hash) const {
-  return const_cast<Outcomes*>(this)->table_of(hash);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
 }
 
 std::size_t Outcomes::slot_of(const Table& table, std::uint64_t hash, std::span<const Value> outcome) const {
@@ -107,20 +98,29 @@ void Outcomes::Table::put(std::uint64_t hash, std::uint32_t place) {
 }
 
 void Outcomes::grow(std::uint64_t hash_of_one) {
-  Table& table = table_of(hash_of_one);
-  if (tables_.size() == 1 && table.slots.size() >= kOneTable) return make_tables(kTables, 2 * kOneTable);
-  Table larger{.slots = std::vector<std::uint32_t>(2 * table.slots.size())};
-  for (const std::uint32_t place : table.slots)
+  if (parts_.empty() && table_.slots.size() < kOneTable) {
+    const std::size_t slots = table_.slots.size(), times = slots < kSmallTable ? 4 : 2;
+    table_ = {.slots = std::vector<std::uint32_t>(std::max(kFirstSlots, times * slots))};
+    slots_ = table_.slots.size();
+    return fill_tables();  // in the order in which they lie
+  }
+  if (parts_.empty()) {
+    std::vector<Table> parts(kTables);
+    for (Table& part : parts) part.slots.resize(2 * kOneTable / kTables);
+    parts_.swap(parts);
+    table_ = {};
+    slots_ = 2 * kOneTable;
+    return fill_tables();
+  }
+  Table& part = table_of(hash_of_one);
+  Table larger{.slots = std::vector<std::uint32_t>(2 * part.slots.size())};
+  for (const std::uint32_t place : part.slots)
     if (place != 0) larger.put(hash(found(place - 1)), place);
-  slots_ += table.slots.size();
-  table = std::move(larger);
+  slots_ += part.slots.size();
+  part = std::move(larger);
 }
 
-void Outcomes::make_tables(std::size_t tables, std::size_t slots) {
-  std::vector<Table> made(tables);
-  for (Table& table : made) table.slots.resize(slots / tables);
-  tables_.swap(made);
-  slots_ = slots;
+void Outcomes::fill_tables() {
   for (std::uint32_t i = 0; i < count_; ++i) {
     const std::uint64_t h = hash(found(i));
     if (table_of(h).full()) grow(h);
@@ -129,7 +129,7 @@ void Outcomes::make_tables(std::size_t tables, std::size_t slots) {
 }
 
 std::size_t Outcomes::find(std::span<const Value> outcome) const {
-  if (!tables_.empty()) {
+  if (slots_ != 0) {
     const std::uint64_t h = hash(outcome);
     const Table& table = table_of(h);
     const std::uint32_t place = table.slots[slot_of(table, h, outcome)];
@@ -152,7 +152,8 @@ std::size_t Outcomes::find(std::span<const Value> outcome) const {
 }
 
 bool Outcomes::sort(const std::function<bool()>& stop) {
-  tables_ = {};
+  table_ = {};
+  parts_ = {};
   slots_ = 0;
   if (ascending_ || !order_.empty()) return true;
   const auto before = [this](std::uint32_t a, std::uint32_t b) { return less(found(a), found(b)); };
@@ -209,7 +210,7 @@ std::size_t Outcomes::bytes_with_one_more() const {
   else if (count_ % kBlock == 0)
     more = kBlock * width_ * sizeof(Value) + sizeof(Value*);
   // a table, all of which are of like size, beside the one of twice as many slots that takes its place
-  const std::size_t slots = tables_.empty() ? kFirstSlots : 4 * (slots_ / tables_.size());
+  const std::size_t slots = slots_ == 0 ? kFirstSlots : 4 * (slots_ / std::max<std::size_t>(1, parts_.size()));
   if (count_ >= kScanned) more += slots * sizeof(std::uint32_t);
   // in its place comes what sorting takes, twice the order
   const std::size_t order = 2 * count_ * sizeof(std::uint32_t), table = slots_ * sizeof(std::uint32_t);

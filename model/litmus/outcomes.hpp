@@ -5,6 +5,7 @@
 // Memory that is not there throws std::bad_alloc and leaves the set as it was.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -76,6 +77,7 @@ class Outcomes {
   static constexpr std::size_t kOneTable = std::size_t{1} << 16U;
   static constexpr std::size_t kTables = 64;
   static constexpr std::size_t kFirstSlots = 32;
+  static constexpr std::size_t kSmallTable = 4096;  ///< slots: smaller ones grow faster
 
   [[nodiscard]] std::span<const Value> found(std::size_t i) const {
     const Value* const first =
@@ -91,20 +93,27 @@ class Outcomes {
     /// One that is not in it, where there is room.
     void put(std::uint64_t hash, std::uint32_t place);
   };
-  [[nodiscard]] Table& table_of(std::uint64_t hash);
-  [[nodiscard]] const Table& table_of(std::uint64_t hash) const;
+  [[nodiscard]] Table& table_of(std::uint64_t hash) { return parts_.empty() ? table_ : parts_[part_of(hash)]; }
+  [[nodiscard]] const Table& table_of(std::uint64_t hash) const {
+    return parts_.empty() ? table_ : parts_[part_of(hash)];
+  }
+  /// The highest bits of a hash: a slot is told by the lowest.
+  [[nodiscard]] static constexpr std::size_t part_of(std::uint64_t hash) {
+    return hash >> (64 - std::countr_zero(kTables));
+  }
   [[nodiscard]] std::size_t slot_of(const Table& table, std::uint64_t hash, std::span<const Value> outcome) const;
   /// The table of this hash gets twice the slots, or the only one is parted.
   void grow(std::uint64_t hash_of_one);
-  /// In place of those there are: so many, with so many slots together.
-  void make_tables(std::size_t tables, std::size_t slots);
+  /// All outcomes go into tables that were made for them.
+  void fill_tables();
 
   std::size_t width_ = 0;
   std::size_t count_ = 0;
   bool ascending_ = true;                         ///< as they were found
   std::vector<Value> first_;                      ///< the first kBlock
   std::vector<std::unique_ptr<Value[]>> blocks_;  ///< the others
-  std::vector<Table> tables_;                     ///< none, one, or kTables of them
+  Table table_;                                   ///< of a set that is not small
+  std::vector<Table> parts_;                      ///< of a large one: kTables of them in its place
   std::size_t slots_ = 0;                         ///< of all tables
   std::vector<std::uint32_t> order_;              ///< empty: as found
 };
