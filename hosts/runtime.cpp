@@ -122,8 +122,8 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
 bool Runtime::look_for_refusals(std::uint64_t events) {
   constexpr std::uint64_t kLookEvery = 1 << 18;
   constexpr std::uint32_t kLooks = 128;  // a message that is refused and comes again takes some dozens of events
-  const bool others_may_act = config_.network.model == fabric::Model::flow || config_.meeting != nullptr ||
-                              stopped_ < config_.stops.size();
+  const bool others_may_act =
+      config_.network.model == fabric::Model::flow || config_.meeting != nullptr || stopped_ < config_.stops.size();
   const std::uint64_t refusals_before = std::exchange(refusals_, system_.counters().rnr_naks);
   if (!others_may_act && (looks_ > 0 || refusals_ != refusals_before)) {
     std::vector<nic::QpId> refused = system_.refused_for_ever();

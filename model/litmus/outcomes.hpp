@@ -1,7 +1,8 @@
 // A set of outcomes, packed: a word a value, no allocation an outcome. Searches put in what they find, in any order,
 // each outcome once; readers see them as values of type Outcome, in order once they are sorted.
 //
-// An outcome takes its words, 5 to 11 bytes of a hash table while outcomes are found, and 4 bytes of order afterwards.
+// An outcome takes its words, 5 to 11 bytes of a hash table while outcomes are found (of a small set up to 22), and 4
+// bytes of order afterwards.
 // Memory that is not there throws std::bad_alloc and leaves the set as it was.
 #pragma once
 

@@ -10,8 +10,7 @@
 
 namespace loco::nic {
 
-namespace {
-}  // namespace
+namespace {}  // namespace
 
 /// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
