@@ -281,6 +281,7 @@ class Requester {
   void retry_by_timer(Engine& engine, QpId id);
   void retry(Engine& engine, QpId id, std::uint32_t oldest);
   [[nodiscard]] bool takes_rnr_retry();
+  bool may_wait_for_receiver(Engine& engine, QpId id, std::uint32_t which);
   void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait);
   void fail(Engine& engine, QpId id, std::uint32_t number, Status status);
 

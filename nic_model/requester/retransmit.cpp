@@ -96,18 +96,24 @@ bool Requester::takes_rnr_retry() {
   return true;
 }
 
+/// An RNR NAK for work request `which` has come. True when a wait for the receiver begins: not while there is one, nor
+/// without RNR retries left, when `which` fails.
+bool Requester::may_wait_for_receiver(Engine& engine, QpId id, std::uint32_t which) {
+  if (rnr_wait_) {
+    LOCO_PROBE(rnr_nak_while_waiting);
+    return false;
+  }
+  if (takes_rnr_retry()) return true;
+  LOCO_PROBE(rnr_retries_exhausted);
+  fail(engine, id, which, Status::rnr_retry_exc_err);
+  return false;
+}
+
 /// An RNR NAK for work request `which`: goes back to `oldest` once `wait` has passed. Without RNR retries left `which`
 /// fails.
 void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest,
                                    sim::Duration wait) {
-  if (rnr_wait_) {
-    LOCO_PROBE(rnr_nak_while_waiting);
-    return;
-  }
-  if (!takes_rnr_retry()) {
-    LOCO_PROBE(rnr_retries_exhausted);
-    return fail(engine, id, which, Status::rnr_retry_exc_err);
-  }
+  if (!may_wait_for_receiver(engine, id, which)) return;
   cancel_timer(engine);
   rnr_wait_ = true;
   go_back(engine, id, oldest);

@@ -67,14 +67,7 @@ void Requester::receiver_of_message_not_ready(Engine& engine, QpId id, const fab
   const SendEntry& e = entry(which);
   selective_.edit().lose_all_of(e.psn, e.packets);
   LOCO_PROBE(message_finds_no_receive);
-  if (rnr_wait_) {
-    LOCO_PROBE(rnr_nak_while_waiting);
-    return;
-  }
-  if (!takes_rnr_retry()) {
-    LOCO_PROBE(rnr_retries_exhausted);
-    return fail(engine, id, which, Status::rnr_retry_exc_err);
-  }
+  if (!may_wait_for_receiver(engine, id, which)) return;
   cancel_timer(engine);
   rnr_wait_ = timer_pending_ = true;
   timer_ = engine.schedule(kEventRnrTimer, id, 0, engine.now() + sim::Duration{static_cast<std::int64_t>(nak.a)});
