@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Mapping
+from typing import Any, Mapping, cast
 
 from . import _core
 from ._keys import seed_number
@@ -72,8 +72,8 @@ def run(scenario: str | os.PathLike[str] | Mapping[str, Any] | Scenario, *, seed
     require_flag(stop)
     programs = ProgramsScenario.of(scenario)
     if programs is not None:
-        of_programs: Any = programs(**{**(overrides or {}), **({} if seed is None else {"seed": seed_number(seed)})})
-        return of_programs  # not what the types say: those of all other scenarios would have to say it, too
+        keys = {**(overrides or {}), **({} if seed is None else {"seed": seed_number(seed)})}
+        return cast("Result", programs(**keys))  # an Exec: said in the types, every caller would have to ask which
     if isinstance(scenario, Scenario):
         scenario._require_alone()
     if not isinstance(scenario, Scenario) or overrides or seed is not None:
