@@ -2,7 +2,6 @@
 // network keeps. What they do lies in loco_sim/networks.
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 #include "fabric/fabric_options.hpp"
 #include "loco_sim/cli/commands.hpp"
@@ -12,7 +11,6 @@
 #include "loco_sim/networks/campaign.hpp"
 #include "loco_sim/networks/fit.hpp"
 #include "loco_sim/networks/networks.hpp"
-#include "yaml/node.hpp"
 
 namespace loco::cli {
 
@@ -42,24 +40,6 @@ std::string rendered(const networks::Campaign& campaign, Format format, bool tim
       break;
   }
   return networks::campaign_text(campaign);
-}
-
-/// The profile with `nic.placement=unordered` and the like.
-scenario::Hardware changed(const std::string& base, const std::vector<std::string>& settings) {
-  std::map<std::string, std::string> groups;
-  for (const std::string& s : settings) {
-    const std::size_t dot = s.find('.');
-    const std::size_t equal = s.find('=');
-    if (dot == std::string::npos || equal == std::string::npos || dot > equal || equal + 1 == s.size())
-      throw UsageError(fmt::format(
-          "loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found \"{}\"",
-          s));
-    std::string& group = groups[s.substr(0, dot)];
-    group += (group.empty() ? "" : ", ") + s.substr(dot + 1, equal - dot - 1) + ": " + s.substr(equal + 1);
-  }
-  std::string text = "{base: \"" + base + "\"";
-  for (const auto& [group, fields] : groups) text += ", " + group + ": {" + fields + "}";
-  return scenario::read_hardware(yaml::parse_override(text + "}", "loco-sim fit: --set"));
 }
 
 fabric::Routing routing_of(const std::string& setting) {
@@ -97,8 +77,7 @@ int corerma_command(const CorermaArguments& arguments) {
 }
 
 int fit_command(const FitArguments& arguments) {
-  scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware);
-  if (!arguments.set.empty()) hardware = changed(arguments.hardware, arguments.set);
+  scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware, arguments.set);
   if (!arguments.fabric.empty())
     hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
   Progress progress;

@@ -1,0 +1,51 @@
+"""Python's calls hold what the tables of the commands say (loco_sim/commands), of which the command line is made, too."""
+
+import inspect
+
+import pytest
+
+import loco_sim as ls
+from loco_sim import _core
+
+CALLS = {
+    ls.generate: _core.generate_arguments,
+    ls.litmus: _core.litmus_arguments,
+    ls.perf: _core.perf_arguments,
+    ls.robust: _core.robust_arguments,
+    ls.verify: _core.verify_arguments,
+}
+OTHER = {ls.litmus: {"tests"}, ls.robust: {"tests"}, ls.verify: {"program"}}  # files, which commands take as words
+LISTS = {"size", "variants", "replay_on"}
+
+
+@pytest.mark.parametrize("call, rows", CALLS.items(), ids=lambda x: x.__name__)
+def test_signatures_have_the_keywords_and_defaults_of_the_rows(call, rows):
+    parameters = inspect.signature(call).parameters
+    expected = {keyword: fallback for keyword, fallback, *_ in rows()}
+    assert set(parameters) - OTHER.get(call, set()) == set(expected)
+    for keyword, fallback in expected.items():
+        given = parameters[keyword].default
+        if given is inspect.Parameter.empty:  # it has to be said
+            continue
+        assert (given or None) == (fallback or None) or (keyword in LISTS and not given), keyword
+
+
+@pytest.mark.parametrize("call, rows", CALLS.items(), ids=lambda x: x.__name__)
+def test_docstrings_name_every_keyword(call, rows):
+    arguments = inspect.getdoc(call).split("Args:")[1].split("Raises:")[0]
+    named = {word.strip() for line in arguments.splitlines() if ":" in line for word in line.split(":")[0].split(",")}
+    assert {keyword for keyword, *_ in rows()} <= named
+
+
+@pytest.mark.parametrize("call, first", [(ls.generate, ("R1", 4)), (ls.litmus, ("x\n",)), (ls.perf, ("write_lat",)),
+                                         (ls.robust, ("x\n",)), (ls.verify, ("{}",))], ids=lambda x: getattr(x, "__name__", ""))
+def test_values_of_no_type_that_a_row_takes_are_refused(call, first):
+    """Each keyword, in the words of its row: an InputError and a TypeError, which says what was expected."""
+    names = list(inspect.signature(call).parameters)[:len(first)]
+    for keyword, _, expected, _ in CALLS[call]():
+        if keyword in names or keyword in ("replay_on", "hardware", "statements", "rules"):  # YAML of any value, lists
+            continue
+        with pytest.raises(ls.InputError) as error:
+            call(*first, **{keyword: object})
+        assert isinstance(error.value, TypeError), keyword
+        assert f"{call.__name__}: {keyword}: expected {expected}, found <class 'object'>" == str(error.value)
