@@ -35,12 +35,17 @@ std::optional<std::string> text_of(const Row& row, const py::handle& value) {
   return value.cast<std::string>();
 }
 
+/// Of times Python's numbers are picoseconds, as everywhere in the package.
+std::string takes(const Row& row) {
+  return row.kind == Kind::duration ? "picoseconds, or a time such as 10ms, above 0" : options::expectation(row);
+}
+
 [[noreturn]] void refuse(const std::string& call, const Row& row, const py::handle& value, bool type) {
   const std::string key(row.keyword);
   const std::string found = py::repr(value).cast<std::string>();
-  if (!type) throw text::InputError({call, 0, 0}, key, options::expectation(row), found);
+  if (!type) throw text::InputError({call, 0, 0}, key, takes(row), found);
   const py::object error =
-      py::module_::import("loco_sim.errors").attr("_wrong_type")(call + ": " + key, options::expectation(row), found);
+      py::module_::import("loco_sim.errors").attr("_wrong_type")(call + ": " + key, takes(row), found);
   PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
   throw py::error_already_set();
 }
@@ -84,7 +89,7 @@ py::list described(std::span<const Row> rows, void* defaults) {
       fallback = py::bool_(text == "true");
     else if (!text.empty())
       fallback = number ? py::object(py::float_(py::str(text))) : py::object(py::str(text));
-    out.append(py::make_tuple(row.keyword, fallback, options::expectation(row), row.doc));
+    out.append(py::make_tuple(row.keyword, fallback, takes(row), row.doc, row.names));
   }
   return out;
 }

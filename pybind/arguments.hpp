@@ -13,7 +13,7 @@ namespace loco::python {
 /// which is a TypeError, too, where a value is of another type: `CALL: keyword: expected E, found F`.
 void take(const std::string& call, std::span<const options::Row> rows, void* owner, const py::dict& given);
 
-/// (keyword, default or None, what is expected, what it means) of each row that Python has.
+/// (keyword, default or None, what is expected, what it means, its names on the command line) of each row of Python's.
 [[nodiscard]] py::list described(std::span<const options::Row> rows, void* defaults);
 
 /// A command as a call of that name gives it.

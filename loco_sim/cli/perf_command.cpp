@@ -100,8 +100,9 @@ perf::Result measured(const perf::Options& o) {
   try {
     return perf::run(o);
   } catch (const perf::OptionError& error) {
-    throw UsageError(fmt::format("loco-sim perf {}: {}: {}", perf::name(o.test),
-                                 option_name(commands::rows<commands::Perf>(), error.option()), error.problem()));
+    const bool one_size = error.option() == "size";  // Python's keyword is that of --sizes
+    const std::string option = one_size ? "--size" : option_name(commands::rows<commands::Perf>(), error.option());
+    throw UsageError(fmt::format("loco-sim perf {}: {}: {}", perf::name(o.test), option, error.problem()));
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("loco-sim perf {}: {}", perf::name(o.test), error.what()));
   }

@@ -165,7 +165,9 @@ def _of_programs(programs: ProgramsScenario, parameters: Parameters | None, over
         if samples is None and any(isinstance(v, (Uniform, Choice)) for v in parameters.values()):
             samples = base.sweep_samples[0]
         sample_seed = base.sweep_samples[1] if sample_seed is None else sample_seed
-    function: Callable[..., Any] = functools.partial(programs, **overrides) if overrides else programs
+    function: Callable[..., Any] = programs
+    if overrides:
+        function = functools.partial(programs, **overrides)
     return function, parameters, samples, sample_seed
 
 

@@ -1,6 +1,8 @@
 """Python's calls hold what the tables of the commands say (loco_sim/commands), of which the command line is made, too."""
 
 import inspect
+import os
+from pathlib import Path
 
 import pytest
 
@@ -37,12 +39,32 @@ def test_docstrings_name_every_keyword(call, rows):
     assert {keyword for keyword, *_ in rows()} <= named
 
 
+def test_the_page_has_the_tables():
+    """docs/command-line.md, "Options that Python has"; LOCO_SIM_UPDATE=1 writes it."""
+    page = Path(__file__).resolve().parents[2] / "docs/command-line.md"
+    begin, end = "<!-- options: from the tables of loco_sim/commands -->\n\n", "\n<!-- end of options -->"
+    head, rest = page.read_text().split(begin)
+    tables = "\n".join(table(call.__name__, rows()) for call, rows in CALLS.items())
+    if os.environ.get("LOCO_SIM_UPDATE"):
+        page.write_text(head + begin + tables + end + rest.split(end)[1])
+    assert page.read_text() == head + begin + tables + end + rest.split(end)[1]
+
+
+def table(name, rows):
+    """A row for each option: as `loco-sim NAME` calls it, as `ls.NAME()` does, what it takes, what it means."""
+    lines = [f"| `{name}` | `ls.{name}()` | takes | |", "|---|---|---|---|"]
+    for keyword, _, expected, meaning, names in rows:
+        option = ", ".join(f"`{name}`" for name in names.split(",") if name.startswith("-"))
+        lines.append(f"| {option} | `{keyword}` | {expected} | {meaning} |".replace("True or False", "no value"))
+    return "\n".join(lines) + "\n"
+
+
 @pytest.mark.parametrize("call, first", [(ls.generate, ("R1", 4)), (ls.litmus, ("x\n",)), (ls.perf, ("write_lat",)),
                                          (ls.robust, ("x\n",)), (ls.verify, ("{}",))], ids=lambda x: getattr(x, "__name__", ""))
 def test_values_of_no_type_that_a_row_takes_are_refused(call, first):
     """Each keyword, in the words of its row: an InputError and a TypeError, which says what was expected."""
     names = list(inspect.signature(call).parameters)[:len(first)]
-    for keyword, _, expected, _ in CALLS[call]():
+    for keyword, _, expected, *_ in CALLS[call]():
         if keyword in names or keyword in ("replay_on", "hardware", "statements", "rules"):  # YAML of any value, lists
             continue
         with pytest.raises(ls.InputError) as error:
