@@ -50,8 +50,9 @@ bool is_text(const Row& row, const std::string& text) {
 bool assign(const Row& row, void* owner, const std::string& text, std::uint64_t unit) {
   const Slot slot = row.slot(owner);
   if (const auto* flag = std::get_if<bool*>(&slot)) {
-    **flag = text == "true";
-    return **flag || text == "false";
+    const bool known = text == "true" || text == "false";
+    if (known) **flag = text == "true";
+    return known;
   }
   if (const auto* seconds = std::get_if<double*>(&slot)) {
     const auto value = read<double>(text);
