@@ -9,6 +9,8 @@
 #include <vector>
 
 namespace loco::commands {
+struct Corerma;
+struct Fit;
 struct Generate;
 struct Litmus;
 struct Perf;
@@ -104,24 +106,9 @@ int exec_command(const ExecArguments& arguments);
 
 int generate_command(const commands::Generate& arguments);
 
-struct CorermaArguments {
-  std::string size = "paper";
-  std::string out;  ///< file, or empty for stdout
-  unsigned jobs = 1;
-  std::uint64_t tests = 0;  ///< of each rule and number of processes; 0: as the size has it
-  bool json = false;
-  bool times = false;  ///< in JSON: how long it took
-};
-int corerma_command(const CorermaArguments& arguments);
+int corerma_command(const commands::Corerma& arguments);
 
-struct FitArguments {
-  std::string hardware;
-  std::vector<std::string> set;  ///< key=value, keys of the profile
-  std::string fabric;            ///< routing=..., or empty
-  std::uint64_t tests = 60;      ///< for each rule and number of processes
-  bool json = false;
-};
-int fit_command(const FitArguments& arguments);
+int fit_command(const commands::Fit& arguments);
 
 int robust_command(const commands::Robust& arguments);
 

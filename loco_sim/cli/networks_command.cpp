@@ -8,6 +8,7 @@
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/progress.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/networks.hpp"
 #include "loco_sim/networks/campaign.hpp"
 #include "loco_sim/networks/fit.hpp"
 #include "loco_sim/networks/networks.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 enum class Format { text, html, json, csv };
 
-Format format_of(const CorermaArguments& a) {
+Format format_of(const commands::Corerma& a) {
   const auto ends = [&](std::string_view end) { return a.out.size() > end.size() && a.out.ends_with(end); };
   if (a.out.empty()) return a.json ? Format::json : Format::text;
   if (ends(".html")) return Format::html;
@@ -55,14 +56,12 @@ fabric::Routing routing_of(const std::string& setting) {
 
 }  // namespace
 
-int corerma_command(const CorermaArguments& arguments) {
+int corerma_command(const commands::Corerma& arguments) {
   const Format format = format_of(arguments);
   if (!arguments.out.empty()) require_place_of(arguments.out);
   Progress progress;
-  networks::CampaignOptions options;
+  networks::CampaignOptions options = arguments.options;
   options.small = arguments.size == "small";
-  options.jobs = arguments.jobs;
-  options.tests = arguments.tests;
   options.poll = [&](const networks::CampaignProgress& at) {
     if (progress.is_due()) progress.show(fmt::format("rule {} of {}, {} tests run", at.row + 1, at.rows, at.tests));
   };
@@ -76,13 +75,12 @@ int corerma_command(const CorermaArguments& arguments) {
   return kDone;
 }
 
-int fit_command(const FitArguments& arguments) {
+int fit_command(const commands::Fit& arguments) {
   scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware, arguments.set);
   if (!arguments.fabric.empty())
     hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
   Progress progress;
-  networks::FitOptions options;
-  options.tests = arguments.tests;
+  networks::FitOptions options = arguments.options;
   options.poll = [&](const networks::FitProgress& at) {
     if (progress.is_due()) progress.show(fmt::format("{} of {} tests run", at.tests, at.of));
   };

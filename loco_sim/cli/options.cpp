@@ -121,30 +121,6 @@ constexpr std::array kExport = {
     row<&Export::out>("--out", "File to write; stdout when left out", {.value = "FILE"}),
 };
 
-using Corerma = CorermaArguments;
-constexpr std::array<std::string_view, 2> kCampaigns = {"paper", "small"};
-constexpr std::array kCorerma = {
-    row<&Corerma::size>("--size", "paper: the bounds of its Table 6; small: three actions less, and few tests",
-                        {.choices = kCampaigns, .shows_default = true}),
-    row<&Corerma::tests>("--tests",
-                         "At most so many tests for each row, evenly spread (default 300 or the paper's number)"),
-    row<&Corerma::jobs>("-j,--jobs", "Threads that run tests", {.least = 1, .most = 256, .shows_default = true}),
-    row<&Corerma::out>("-o,--out", "Write to this file: .html, .json or .csv", {.value = "FILE"}),
-    row<&Corerma::json>("--json", kJson),
-    row<&Corerma::times>("--times", kTimes),
-};
-
-using Fit = FitArguments;
-constexpr std::array kFit = {
-    row<&Fit::hardware>("--hardware", "Hardware profile: a name or a file", {.required = true}),
-    row<&Fit::set>("--set", "Change a field of the profile: nic.placement=unordered", {.value = "KEY=VALUE"}),
-    row<&Fit::fabric>("--fabric", "routing=deterministic or ecmp: one path; adaptive or spray: many (default many)",
-                      {.value = "KEY=VALUE"}),
-    row<&Fit::tests>("--tests", "Tests for each rule and number of processes, the smallest ones",
-                     {.least = 1, .shows_default = true}),
-    row<&Fit::json>("--json", kJson),
-};
-
 using Soundness = SoundnessArguments;
 constexpr std::array<std::string_view, 6> kLibraries = {"rdmawait", "sv", "bal", "rbl", "msw", "lock"};
 constexpr std::array<std::string_view, 3> kClasses = {"weak", "node", "strong"};
@@ -202,9 +178,10 @@ void add_model_commands(CLI::App& app, Arguments& a, Chosen& chosen) {
       ->check(one_of_words(model::litmus::model_names()));
   add(app, "generate", "Generate every coreRMA test in which a rule matters", rows<commands::Generate>(), a.generate,
       chosen, generate_command);
-  add(app, "corerma", "Run the coreRMA paper's evaluation on the networks that it tested", kCorerma, a.corerma, chosen,
-      corerma_command);
-  add(app, "fit", "Find the strongest coreRMA rules that a network keeps", kFit, a.fit, chosen, fit_command);
+  add(app, "corerma", "Run the coreRMA paper's evaluation on the networks that it tested", rows<commands::Corerma>(),
+      a.corerma, chosen, corerma_command);
+  add(app, "fit", "Find the strongest coreRMA rules that a network keeps", rows<commands::Fit>(), a.fit, chosen,
+      fit_command);
   add(app, "robust", "Say whether programs need weak memory to be understood, and what would end that",
       rows<commands::Robust>(), a.robust, chosen, robust_command);
   add(app, "soundness", "Compare a library's implementation with its specification on all small clients", kSoundness,

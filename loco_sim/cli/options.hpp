@@ -8,6 +8,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/commands/generate.hpp"
 #include "loco_sim/commands/litmus.hpp"
+#include "loco_sim/commands/networks.hpp"
 #include "loco_sim/commands/perf.hpp"
 #include "loco_sim/commands/robust.hpp"
 #include "loco_sim/commands/verify.hpp"
@@ -24,8 +25,8 @@ struct Arguments {
   std::string shell;       ///< of completion
   commands::Litmus litmus;
   commands::Generate generate;
-  CorermaArguments corerma;
-  FitArguments fit;
+  commands::Corerma corerma;
+  commands::Fit fit;
   commands::Robust robust;
   SoundnessArguments soundness;
   commands::Perf perf;

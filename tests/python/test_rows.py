@@ -10,6 +10,8 @@ import loco_sim as ls
 from loco_sim import _core
 
 CALLS = {
+    ls.corerma: _core.corerma_arguments,
+    ls.fit: _core.fit_arguments,
     ls.generate: _core.generate_arguments,
     ls.litmus: _core.litmus_arguments,
     ls.perf: _core.perf_arguments,
@@ -73,7 +75,7 @@ def table(name, rows):
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("call, first", [(ls.generate, ("R1", 4)), (ls.litmus, ("x\n",)), (ls.perf, ("write_lat",)),
+@pytest.mark.parametrize("call, first", [(ls.corerma, ()), (ls.fit, ("model-weak",)), (ls.generate, ("R1", 4)), (ls.litmus, ("x\n",)), (ls.perf, ("write_lat",)),
                                          (ls.robust, ("x\n",)), (ls.verify, ("{}",))], ids=lambda x: getattr(x, "__name__", ""))
 def test_values_of_no_type_that_a_row_takes_are_refused(call, first):
     """Each keyword, in the words of its row: an InputError and a TypeError, which says what was expected."""

@@ -6,6 +6,7 @@
 
 #include "loco_sim/commands/generate.hpp"
 #include "loco_sim/commands/litmus.hpp"
+#include "loco_sim/commands/networks.hpp"
 #include "loco_sim/commands/perf.hpp"
 #include "loco_sim/commands/robust.hpp"
 #include "loco_sim/commands/verify.hpp"
@@ -71,7 +72,8 @@ void require_all() {
 }
 
 TEST_CASE("rows of a command are apart, and keep to their ranges") {
-  require_all<commands::Generate, commands::Litmus, commands::Perf, commands::Robust, commands::Verify>();
+  require_all<commands::Corerma, commands::Fit, commands::Generate, commands::Litmus, commands::Perf, commands::Robust,
+              commands::Verify>();
 }
 
 /// 2 MiB of the command line are 2^21 bytes; of Python bytes are said.
