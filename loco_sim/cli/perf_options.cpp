@@ -11,7 +11,7 @@
 
 #include "loco_sim/cli/options.hpp"
 #include "loco_sim/cli/rows.hpp"
-#include "loco_sim/commands/words.hpp"
+#include "loco_sim/commands/rows.hpp"
 
 namespace loco::cli {
 

@@ -3,8 +3,6 @@
 #include <array>
 #include <stdexcept>
 
-#include "loco_sim/commands/words.hpp"
-
 namespace loco::commands {
 
 namespace corerma = model::corerma;

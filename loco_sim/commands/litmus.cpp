@@ -2,8 +2,6 @@
 
 #include <array>
 
-#include "loco_sim/commands/words.hpp"
-
 namespace loco::commands {
 
 template <>

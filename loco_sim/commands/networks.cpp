@@ -3,7 +3,6 @@
 #include <array>
 
 #include "fabric/fabric_options.hpp"
-#include "loco_sim/commands/words.hpp"
 
 namespace loco::commands {
 

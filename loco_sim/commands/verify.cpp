@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "loco_sim/commands/words.hpp"
 #include "verify/engines.hpp"
 
 namespace loco::commands {
