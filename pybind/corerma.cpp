@@ -6,9 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "loco_sim/commands/generate.hpp"
 #include "model/corerma/document.hpp"
 #include "model/corerma/generate.hpp"
-#include "pybind/bindings.hpp"
+#include "pybind/arguments.hpp"
 #include "pybind/interruption.hpp"
 
 namespace loco::python {
@@ -18,46 +19,32 @@ namespace {
 namespace corerma = model::corerma;
 namespace litmus = model::litmus;
 
-/// What Python says of a generation; checked here, and told by the names of Python's arguments.
-struct Question {
-  std::string pivot, rules, statements, reads;
-  int processes = 1, hosts = 0, size = 0;
-  bool anyway = false;  ///< even if it is out of reach
-};
-
 /// `--size: ...` as `size: ...`.
 [[noreturn]] void refuse(std::string text) {
   if (text.starts_with("--")) text.erase(0, 2);
   throw std::invalid_argument(text);
 }
 
-corerma::GenerateOptions options_of(const Question& q) {
-  corerma::GenerateOptions o;
-  const auto named = [](const char* argument, const auto& read) {
+/// A question: keywords as the rows of commands::Generate.
+struct Asked {
+  explicit Asked(const py::dict& given) : arguments(taken<commands::Generate>("generate", given)) {
     try {
-      return read();
+      options = commands::options_of(arguments);
     } catch (const std::invalid_argument& error) {
-      refuse(std::string(argument) + ": " + error.what());
+      refuse(error.what());
     }
-  };
-  o.pivot = named("pivot", [&] { return corerma::parse_pivot(q.pivot); });
-  const auto set = litmus::find_rule_set(q.rules);
-  o.rules = set ? *set : named("rules", [&] { return litmus::parse_rules(q.rules); });
-  if (!q.statements.empty()) o.statements = corerma::parse_statements(q.statements);
-  o.processes = q.processes;
-  o.hosts = q.hosts;
-  o.size = q.size;
-  if (q.reads != "any" && q.reads != "one") refuse("reads: expected \"any\" or \"one\", found '" + q.reads + "'");
-  o.reads = q.reads == "one" ? corerma::Reads::one : corerma::Reads::any;
-  return o;
-}
+  }
+  void require_reach() const {
+    if (arguments.anyway || options.limit != 0) return;
+    if (const double programs = corerma::estimated_programs(options); programs > corerma::kProgramsWithinReach)
+      refuse(
+          fmt::format("size: expected a bound within reach, or limit or anyway=True, found {}: about {:.0e} programs",
+                      options.size, programs));
+  }
 
-void require_reach(const Question& q, const corerma::GenerateOptions& options) {
-  if (q.anyway || options.limit != 0) return;
-  if (const double programs = corerma::estimated_programs(options); programs > corerma::kProgramsWithinReach)
-    refuse(fmt::format("size: expected a bound within reach, or limit or anyway=True, found {}: about {:.0e} programs",
-                       options.size, programs));
-}
+  commands::Generate arguments;
+  corerma::GenerateOptions options;
+};
 
 /// Calls `work` without the interpreter lock; Ctrl-C ends it.
 template <class Work>
@@ -79,7 +66,7 @@ py::dict values(const litmus::Program& program, const litmus::Outcome& outcome) 
 }
 
 /// So many tests after `after`, of which each `every`-th counts: (name, size, document, outcomes, forbidden or None).
-py::list batch(const Question& q, const std::string& after, std::uint64_t skip, std::uint64_t every,
+py::list batch(const py::dict& given, const std::string& after, std::uint64_t skip, std::uint64_t every,
                std::uint64_t limit) {
   struct Found {
     corerma::Test test;
@@ -87,7 +74,7 @@ py::list batch(const Question& q, const std::string& after, std::uint64_t skip, 
     std::string document;
   };
   std::vector<Found> found;
-  corerma::GenerateOptions options = options_of(q);
+  corerma::GenerateOptions options = Asked(given).options;
   options.after = after;
   options.skip = skip;
   options.every = every;
@@ -112,12 +99,14 @@ py::list batch(const Question& q, const std::string& after, std::uint64_t skip, 
 }
 
 /// Tests by size, from the smallest that there can be.
-std::vector<std::pair<int, std::uint64_t>> count_question(const Question& q) {
+std::vector<std::pair<int, std::uint64_t>> count_question(const py::dict& given) {
   corerma::Counts counts;
-  corerma::GenerateOptions options = options_of(q);
-  generating(options, [&] {
-    require_reach(q, options);
-    counts = corerma::count_tests(options);
+  Asked asked(given);
+  asked.options.limit = 0;  // whatever it says, and `after`
+  asked.options.after.clear();
+  generating(asked.options, [&] {
+    asked.require_reach();
+    counts = corerma::count_tests(asked.options);
   });
   std::vector<std::pair<int, std::uint64_t>> by_size;
   for (std::size_t i = 0; i < counts.by_size.size(); ++i)
@@ -126,31 +115,18 @@ std::vector<std::pair<int, std::uint64_t>> count_question(const Question& q) {
 }
 
 /// Throws for what cannot be generated; without a limit also for what is out of reach.
-void check_question(const Question& q, const std::string& after, std::uint64_t limit) {
-  corerma::GenerateOptions options = options_of(q);
-  options.after = after;
-  options.limit = limit;
-  generating(options, [&] {
-    (void)corerma::Generator(options);
-    require_reach(q, options);
+void check_question(const py::dict& given) {
+  Asked asked(given);
+  generating(asked.options, [&] {
+    (void)corerma::Generator(asked.options);
+    asked.require_reach();
   });
 }
 
 }  // namespace
 
 void bind_corerma(py::module_& m) {
-  py::class_<Question>(m, "GenerateQuestion")
-      .def(py::init([](std::string pivot, std::string rules, std::string statements, std::string reads, int processes,
-                       int hosts, int size, bool anyway) {
-        return Question{std::move(pivot),
-                        std::move(rules),
-                        std::move(statements),
-                        std::move(reads),
-                        processes,
-                        hosts,
-                        size,
-                        anyway};
-      }));
+  m.def("generate_arguments", [] { return described<commands::Generate>(); });
   m.def("generate_batch", &batch);
   m.def("generate_count", &count_question);
   m.def("generate_check", &check_question);

@@ -11,11 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "loco_sim/commands/litmus.hpp"
+#include "loco_sim/commands/robust.hpp"
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/command.hpp"
 #include "model/litmus/robust_text.hpp"
 #include "model/litmus/variants.hpp"
-#include "pybind/bindings.hpp"
+#include "pybind/arguments.hpp"
 #include "pybind/interruption.hpp"
 
 namespace loco::python {
@@ -75,19 +77,15 @@ litmus::Result result_of(const litmus::Program& program, const std::string& engi
   return result;
 }
 
-Ran run(const litmus::Program& program, const std::string& engine, const std::string& model,
-        const std::string& hardware, std::uint64_t runs, std::uint64_t seed, std::uint64_t max_executions,
-        double max_seconds, int loop_bound, const std::string& flip, const std::vector<std::string>& variants) {
-  litmus::EngineOptions options;
-  options.model = model.empty() ? program.model : model;
-  options.hardware = hardware;
-  options.runs = runs;
-  options.seed = seed;
-  options.max_executions = max_executions;
-  options.max_seconds = max_seconds;
+/// Keywords as the rows of commands::Litmus.
+Ran run(const litmus::Program& program, const py::dict& given) {
+  auto arguments = taken<commands::Litmus>("litmus", given);
+  litmus::EngineOptions& options = arguments.options.engine_options;
+  options.model = arguments.options.model.empty() ? program.model : arguments.options.model;
   const litmus::Result result = interruptible([&](Interruption& interruption) {
     options.poll = [&] { interruption.stop_if_requested(); };
-    return result_of(program, engine, options, loop_bound, variant(flip, variants));
+    return result_of(program, arguments.options.engine, options, arguments.options.declarative.loop_bound,
+                     variant(arguments.flip, arguments.variants));
   });
   return {litmus::verdict_of(result) == litmus::Verdict::ok, result.complete, litmus::to_json({&program}, {result}),
           litmus::to_herd_text(program, result)};
@@ -128,16 +126,13 @@ py::list explain(const litmus::Program& program, const std::string& outcome, con
 }
 
 /// The object of `loco-sim robust --json`, and its text.
-std::pair<std::string, std::string> robust(const litmus::Program& program, const std::string& model, bool repair,
-                                           int max_repair, double max_seconds) {
+std::pair<std::string, std::string> robust(const litmus::Program& program, const py::dict& given) {
+  auto arguments = taken<commands::Robust>("robust", given);
   const auto start = std::chrono::steady_clock::now();
-  litmus::RobustReport report{&program, model.empty() ? program.model : model, {}, 0};
+  litmus::RobustOptions& options = arguments.options;
+  litmus::RobustReport report{&program, options.model.empty() ? program.model : options.model, {}, 0};
   report.result = interruptible([&](Interruption& interruption) {
-    litmus::TimeLimit limit(max_seconds);
-    litmus::RobustOptions options;
-    options.model = model;
-    options.repair = repair;
-    options.repair_max = max_repair;
+    litmus::TimeLimit limit(arguments.max_seconds);
     options.poll = [&] { interruption.stop_if_requested(); };
     options.out_of_time = limit.question();
     return litmus::robustness(program, options);
@@ -174,6 +169,10 @@ void bind_litmus(py::module_& m) {
       },
       Released());
   m.def("run_litmus", &run);
+  m.def("check_litmus", [](const py::dict& given) { (void)taken<commands::Litmus>("litmus", given); });
+  m.def("check_robust", [](const py::dict& given) { (void)taken<commands::Robust>("robust", given); });
+  m.def("litmus_arguments", [] { return described<commands::Litmus>(); });
+  m.def("robust_arguments", [] { return described<commands::Robust>(); });
   m.def("robust_litmus", &robust);
   m.def("litmus_witness", &witness);
   m.def("litmus_explain", &explain);

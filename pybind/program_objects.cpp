@@ -24,41 +24,9 @@ using Value = std::optional<std::uint64_t>;
 
 NodeId node_of(std::uint64_t number) { return static_cast<NodeId>(number); }
 
-class Var final : public ProgramObject {
- public:
-  Var(manager& mgr, const std::string& name) : mgr_(mgr), var_(mgr, name) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
-    ack_key key(mgr_);
-    switch (what) {
-      case ObjectCall::load:
-        return var_.load();
-      case ObjectCall::write:
-        var_.store(a);
-        return std::nullopt;
-      case ObjectCall::push:
-        var_.push(node_of(a), key);
-        break;
-      case ObjectCall::broadcast:
-        var_.push_broadcast(key);
-        break;
-      case ObjectCall::pull:
-        var_.pull(node_of(a), key);
-        key.wait();
-        return var_.load();
-      default:
-        refuse();
-    }
-    key.wait();
-    return std::nullopt;
-  }
-
- private:
-  manager& mgr_;
-  var<std::uint64_t> var_;
-};
-
-/// What owned variables and elements of state tables have.
-Value call_part(manager& mgr, owned_part<std::uint64_t>& part, ObjectCall what, std::uint64_t a) {
+/// What variables have, and elements of state tables; `pull` says from where.
+template <class Part, class Pull>
+Value call_part(manager& mgr, Part& part, ObjectCall what, std::uint64_t a, const Pull& pull) {
   ack_key key(mgr);
   switch (what) {
     case ObjectCall::load:
@@ -73,7 +41,7 @@ Value call_part(manager& mgr, owned_part<std::uint64_t>& part, ObjectCall what, 
       part.push_broadcast(key);
       break;
     case ObjectCall::pull:
-      part.pull(key);
+      pull(key);
       key.wait();
       return part.load();
     default:
@@ -83,10 +51,26 @@ Value call_part(manager& mgr, owned_part<std::uint64_t>& part, ObjectCall what, 
   return std::nullopt;
 }
 
+Value call_owned(manager& mgr, owned_part<std::uint64_t>& part, ObjectCall what, std::uint64_t a) {
+  return call_part(mgr, part, what, a, [&](ack_key& key) { part.pull(key); });
+}
+
+class Var final : public ProgramObject {
+ public:
+  Var(manager& mgr, const std::string& name) : mgr_(mgr), var_(mgr, name) {}
+  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
+    return call_part(mgr_, var_, what, a, [&](ack_key& key) { var_.pull(node_of(a), key); });
+  }
+
+ private:
+  manager& mgr_;
+  var<std::uint64_t> var_;
+};
+
 class OwnedVar final : public ProgramObject {
  public:
   OwnedVar(manager& mgr, const std::string& name, NodeId owner) : mgr_(mgr), var_(mgr, name, owner) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override { return call_part(mgr_, var_, what, a); }
+  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override { return call_owned(mgr_, var_, what, a); }
 
  private:
   manager& mgr_;
@@ -99,7 +83,7 @@ class StateTable final : public ProgramObject {
   StateTable(manager& mgr, const std::string& name) : mgr_(mgr), owners_(mgr.num_nodes()), table_(mgr, name, all()) {}
   Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
     const bool names_element = what == ObjectCall::load || what == ObjectCall::pull;
-    return call_part(mgr_, table_[names_element ? a : mgr_.my_node()], what, a);
+    return call_owned(mgr_, table_[names_element ? a : mgr_.my_node()], what, a);
   }
 
  private:

@@ -118,7 +118,6 @@ void bind_scenario(py::module_& m) {
       .def_readonly("hardware", &Scenario::hardware_name)
       .def_readonly("nodes", &Scenario::nodes)
       .def_readonly("workload", &Scenario::workload)
-      .def_readonly("trace_path", &Scenario::trace_path)
       .def_property_readonly("check", &check_names)
       .def_property_readonly("inputs",
                              [](const Scenario& s) {

@@ -1,4 +1,6 @@
 // RMA programs: reports as the JSON of docs/verify.md.
+#include "loco_sim/commands/verify.hpp"
+
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
@@ -7,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "loco_sim/commands/robust.hpp"
 #include "loco_sim/replay/replay_on.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "pybind/bindings.hpp"
+#include "pybind/arguments.hpp"
 #include "pybind/interruption.hpp"
 #include "text/input_error.hpp"
 #include "text/json.hpp"
@@ -21,40 +24,14 @@ namespace loco::python {
 
 namespace {
 
-verify::Network network_named(const std::string& name) {
-  for (std::size_t i = 0; i < verify::kNetworkNames.size(); ++i) {
-    if (verify::kNetworkNames[i] == name) return static_cast<verify::Network>(i);
-  }
-  throw std::invalid_argument("network: expected unordered, in-order, verbs or sc, found '" + name + "'");
-}
-
-verify::Fairness fairness_named(const std::string& name) {
-  for (std::size_t i = 0; i < verify::kFairnessNames.size(); ++i) {
-    if (verify::kFairnessNames.at(i) == name) return static_cast<verify::Fairness>(i);
-  }
-  throw std::invalid_argument("fairness: expected weak, nic or none, found '" + name + "'");
-}
-
-/// The report on one program with what hardware shows of its counterexample, and the same in words. `replay_on`: YAML,
-/// profiles' names or maps that start from one.
+/// The report on one program with what hardware shows of its counterexample, and the same in words. Keywords as the
+/// rows of commands::Verify; hardware is YAML, profiles' names or maps that start from one.
 std::pair<std::string, std::string> verify_program(const std::string& text, const std::string& file,
-                                                   const std::string& network, const std::string& fairness,
-                                                   const std::string& engine, bool search_flushes, bool where,
-                                                   std::uint32_t pending, double max_seconds, double max_cpu_seconds,
-                                                   std::uint64_t max_memory,
-                                                   const std::vector<std::string>& replay_on) {
-  verify::CommandOptions options;
-  options.network = network_named(network);
-  options.fairness = fairness_named(fairness);
-  options.engine = engine;
-  options.search_flushes = search_flushes;
-  options.where = where;
-  options.pending = pending;
-  options.max_seconds = max_seconds;
-  options.max_cpu_seconds = max_cpu_seconds;
-  options.max_memory = max_memory;
+                                                   const py::dict& given) {
+  auto arguments = taken<commands::Verify>("verify", given);
+  verify::CommandOptions& options = arguments.options;
   std::vector<scenario::Hardware> hardware;
-  for (const std::string& one : replay_on)
+  for (const std::string& one : arguments.replay_on)
     hardware.push_back(scenario::read_hardware(yaml::parse_override(one, "replay_on")));
   return interruptible_apart([&](Interruption& interruption) {
     options.look = [&] { interruption.stop_if_requested(); };
@@ -63,7 +40,7 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
     const verify::Report report = verify::check_programs(std::move(programs), options).front();
     nlohmann::ordered_json json = verify::to_json(report, true);
     std::string words = verify::to_text(report);
-    const auto shown = replay::replay_on(report, hardware, {.max_seconds = max_seconds, .poll = options.look});
+    const auto shown = replay::replay_on(report, hardware, {.max_seconds = options.max_seconds, .poll = options.look});
     replay::add(shown, json);
     replay::add(shown, words);
     return std::pair{text::json_text(json), words};
@@ -72,17 +49,18 @@ std::pair<std::string, std::string> verify_program(const std::string& text, cons
 
 /// The object of `loco-sim robust --json`, and its text.
 std::pair<std::string, std::string> robust_rma(const std::string& text, const std::string& file,
-                                               const std::string& network, double max_seconds) {
+                                               const py::dict& given) {
+  auto arguments = taken<commands::Robust>("robust", given);
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  const verify::Network on = network_named(network);
+  const verify::Network on = arguments.network;
   return interruptible([&](Interruption& interruption) {
     const verify::Program program = verify::parse(text, file);
     const verify::FlushMask flushes = verify::all_flushes(program);
     verify::RobustLimits limits;
     limits.out_of_time = [&] {
       interruption.stop_if_requested();
-      return max_seconds > 0 && seconds() > max_seconds;
+      return arguments.max_seconds > 0 && seconds() > arguments.max_seconds;
     };
     const verify::RmaRobustness r = verify::robustness(program, flushes, on, limits);
     return std::pair(verify::robust_json(program, flushes, on, r, seconds()).dump(),
@@ -94,6 +72,7 @@ std::pair<std::string, std::string> robust_rma(const std::string& text, const st
 
 void bind_verify(py::module_& m) {
   m.def("verify_program", &verify_program);
+  m.def("verify_arguments", [] { return described<commands::Verify>(); });
   m.def("robust_rma", &robust_rma);
 }
 

@@ -1,6 +1,7 @@
 #include "verify/engines.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdexcept>
 #include <utility>
 
@@ -26,20 +27,19 @@ std::unique_ptr<Engine> make_auto(std::vector<Expression> predicates) {
 
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kKinds = {
-      {"auto", make_auto, true, ""},
-      {"explicit", make_explicit, false, ""},
-      {"predicates", predicate_engine, true, ""},
+      {kEngineNames[0], make_auto, true, ""},
+      {kEngineNames[1], make_explicit, false, ""},
+      {kEngineNames[2], predicate_engine, true, ""},
 #ifdef LOCO_SIM_Z3
-      {"extrapolate", extrapolate_engine, true, ""},
+      {kEngineNames[3], extrapolate_engine, true, ""},
 #else
-      {"extrapolate", nullptr, true, "it needs Z3 (apt-get install libz3-dev, then build again)"},
+      {kEngineNames[3], nullptr, true, "it needs Z3 (apt-get install libz3-dev, then build again)"},
 #endif
   };
   return kKinds;
 }
 
 std::unique_ptr<Engine> make_engine(const std::string& name, const std::vector<Expression>& predicates) {
-  std::string known;
   for (const EngineKind& kind : engine_kinds()) {
     if (kind.name == name) {
       if (!kind.takes_predicates && !predicates.empty())
@@ -47,9 +47,9 @@ std::unique_ptr<Engine> make_engine(const std::string& name, const std::vector<E
       if (kind.make != nullptr) return kind.make(predicates);
       throw std::invalid_argument(fmt::format("engine {} is not in this build: {}", name, kind.missing));
     }
-    known += (known.empty() ? "" : ", ") + kind.name;
   }
-  throw std::invalid_argument(fmt::format("expected an engine, one of {}, found \"{}\"", known, name));
+  throw std::invalid_argument(
+      fmt::format("expected an engine, one of {}, found \"{}\"", fmt::join(kEngineNames, ", "), name));
 }
 
 }  // namespace loco::verify

@@ -8,6 +8,16 @@
 #include <string>
 #include <vector>
 
+namespace loco::commands {
+struct Corerma;
+struct Fit;
+struct Generate;
+struct Litmus;
+struct Perf;
+struct Robust;
+struct Verify;
+}  // namespace loco::commands
+
 namespace loco::cli {
 
 inline constexpr int kDone = 0;
@@ -70,31 +80,7 @@ struct ExportArguments {
 };
 int trace_export_command(const ExportArguments& arguments);
 
-struct LitmusArguments {
-  std::vector<std::string> files;
-  std::string model;
-  std::string rules;  ///< a list of coreRMA's, in place of a model
-  std::string engine = "declarative";
-  std::string hardware = "model-weak";
-  std::uint64_t runs = 2000;
-  std::uint64_t seed = 1;
-  std::uint64_t max_executions = 0;
-  double max_seconds = 0;
-  std::uint64_t max_memory = 2048;  ///< MiB
-  std::vector<std::string> tests;   ///< by name; empty: all
-  std::string flip;                 ///< cells of the stamp order; empty: none
-  std::string cells;                ///< file of a stamp table or rule set; empty: none
-  bool describe = false;
-  std::string to_herd;  ///< folder for files of herd's; empty: the tests are run
-  std::vector<std::string> variants;
-  std::string witness;
-  std::string explain;
-  std::string dot;
-  bool json = false;
-  bool times = false;  ///< in JSON: how long it took
-  bool quiet = false;  ///< failures and the last line only
-};
-int litmus_command(const LitmusArguments& arguments);
+int litmus_command(const commands::Litmus& arguments);
 
 struct ExecArguments {
   std::string scenario;               ///< file, or empty
@@ -118,56 +104,13 @@ struct ExecArguments {
 };
 int exec_command(const ExecArguments& arguments);
 
-struct GenerateArguments {
-  std::string pivot;
-  std::string rules;       ///< empty: corerma
-  std::string statements;  ///< empty: all
-  std::string reads = "any";
-  std::string after;  ///< name of a test, or empty
-  std::string out;    ///< file, or empty for stdout
-  int processes = 1;
-  std::optional<int> hosts;  ///< as many as processes when left out
-  int size = 0;
-  std::uint64_t limit = 0;
-  std::uint64_t sample = 0;
-  bool anyway = false;  ///< even if it is out of reach
-  bool count = false;
-  bool json = false;
-};
-int generate_command(const GenerateArguments& arguments);
+int generate_command(const commands::Generate& arguments);
 
-struct CorermaArguments {
-  std::string size = "paper";
-  std::string out;  ///< file, or empty for stdout
-  unsigned jobs = 1;
-  std::uint64_t tests = 0;  ///< of each rule and number of processes; 0: as the size has it
-  bool json = false;
-  bool times = false;  ///< in JSON: how long it took
-};
-int corerma_command(const CorermaArguments& arguments);
+int corerma_command(const commands::Corerma& arguments);
 
-struct FitArguments {
-  std::string hardware;
-  std::vector<std::string> set;  ///< key=value, keys of the profile
-  std::string fabric;            ///< routing=..., or empty
-  std::uint64_t tests = 60;      ///< for each rule and number of processes
-  bool json = false;
-};
-int fit_command(const FitArguments& arguments);
+int fit_command(const commands::Fit& arguments);
 
-struct RobustArguments {
-  std::vector<std::string> files;
-  std::vector<std::string> tests;  ///< by name; empty: all
-  std::string model;               ///< empty: the documents' own
-  std::string network = "unordered";
-  bool repair = false;
-  int max_repair = 3;
-  double max_seconds = 0;
-  std::uint64_t max_memory = 2048;  ///< MiB
-  bool json = false;
-  bool times = false;  ///< in JSON: how long it took
-};
-int robust_command(const RobustArguments& arguments);
+int robust_command(const commands::Robust& arguments);
 
 struct SoundnessArguments {
   std::string library;
@@ -186,38 +129,7 @@ struct SoundnessArguments {
 };
 int soundness_command(const SoundnessArguments& arguments);
 
-struct PerfArguments {
-  std::string test;
-  std::string connection = "RC";
-  std::string size;                ///< empty: the test's default
-  bool all = false;                ///< all sizes
-  std::vector<std::string> sizes;  ///< these, one after the other
-  std::uint32_t iterations = 0;
-  std::uint32_t queue_pairs = 1;
-  std::uint32_t threads = 1;
-  std::uint32_t depth = 128;
-  std::uint32_t rx_depth = 512;
-  std::uint32_t post_list = 1;
-  std::optional<std::uint32_t> inline_max;
-  std::string mtu;  ///< empty: the profile's
-  std::string hardware = "cx5-roce-25g";
-  std::string topology = "back_to_back";
-  std::string region;
-  bool relaxed_ordering = false;
-  bool device_memory = false;
-  bool copy = false;
-  bool gbits = false;
-  bool json = false;
-  std::uint64_t seed = 1;
-  std::vector<std::string> set;  ///< key=value, of the hardware
-  std::string duration;          ///< of simulated time; empty: by iterations
-  std::optional<std::uint32_t> cq_mod;
-  bool bidirectional = false;
-  bool report_both = false;  ///< with bidirectional: a line for each direction
-  bool no_peak = false;
-  std::vector<std::string> ignored;  ///< options of perftest's that mean nothing here
-};
-int perf_command(const PerfArguments& arguments);
+int perf_command(const commands::Perf& arguments);
 
 struct PerfValidateArguments {
   std::string rows;  ///< file; empty: the one that comes with the simulator
@@ -226,31 +138,7 @@ struct PerfValidateArguments {
 };
 int perf_validate_command(const PerfValidateArguments& arguments);
 
-struct VerifyArguments {
-  std::vector<std::string> files;
-  std::string network = "unordered";
-  std::string fairness = "weak";
-  std::string engine = "auto";
-  std::uint32_t pending = 4;
-  double max_seconds = 60;
-  double max_cpu_seconds = 0;
-  std::uint64_t max_memory = 2048;  ///< MiB
-  std::uint32_t jobs = 1;
-  bool search_flushes = false;
-  bool where = false;
-  std::string replay;                  ///< file, or empty
-  std::vector<std::string> replay_on;  ///< hardware profiles
-  std::string dot;                     ///< file, or empty
-  std::string out;                     ///< HTML file to write, or empty
-  std::string predicates;              ///< file, or empty
-  std::string certificate;             ///< file to write, or empty
-  std::string check_certificate;       ///< file, or empty
-  std::string dump;                    ///< bp, reduced, ebp, or empty
-  bool json = false;
-  bool times = false;  ///< in JSON: how long it took
-};
-int verify_command(const VerifyArguments& arguments);
-[[nodiscard]] std::vector<std::string> verify_engine_names();
+int verify_command(const commands::Verify& arguments);
 
 struct SweepArguments {
   std::string scenario;

@@ -46,27 +46,6 @@ std::vector<exec::ProgramSpec> programs_of(const ExecArguments& a) {
   return programs;
 }
 
-scenario::Hardware hardware_of(const ExecArguments& a) {
-  const std::string argument = "loco-sim exec: --hardware";
-  scenario::Hardware named = named_hardware(argument, a.hardware);
-  if (a.set.empty()) return named;
-  yaml::Node node = yaml::parse_override("{}", argument);
-  yaml::Node base;
-  base.kind = yaml::Node::Kind::scalar;
-  base.text = a.hardware;
-  base.place = {argument, 0, 0};
-  yaml::set_at(node, "base", base);
-  for (const std::string& set : a.set) {
-    const scenario::Override override = scenario::parse_set(set);
-    constexpr std::string_view kPrefix = "hardware.";
-    const std::string key = override.key.starts_with(kPrefix) ? override.key.substr(kPrefix.size()) : override.key;
-    yaml::set_at(node, key, yaml::parse_override(override.value, "--set " + set));
-  }
-  scenario::Hardware changed = scenario::read_hardware(node);
-  changed.name = named.name;
-  return changed;
-}
-
 exec::Options options_of(const ExecArguments& a) {
   if (!a.scenario.empty()) {
     if (!a.programs.empty()) throw UsageError("loco-sim exec: expected a scenario or programs behind --, found both");
@@ -78,7 +57,7 @@ exec::Options options_of(const ExecArguments& a) {
   if (a.programs.empty()) throw UsageError(fmt::format("loco-sim exec: expected a scenario, or {}", kUsage));
   exec::Options o;
   o.programs = programs_of(a);
-  const scenario::Hardware hardware = hardware_of(a);
+  const scenario::Hardware hardware = named_hardware("loco-sim exec: --hardware", a.hardware, a.set);
   o.system.profile = hardware.profile;
   o.system.nodes = static_cast<std::uint32_t>(std::max<std::size_t>(2, o.programs.size()));
   o.system.topology = a.topology == "back_to_back" ? fabric::Topology::back_to_back : fabric::Topology::star;

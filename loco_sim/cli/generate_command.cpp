@@ -14,7 +14,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/progress.hpp"
-#include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/generate.hpp"
 #include "model/corerma/document.hpp"
 #include "model/corerma/generate.hpp"
 #include "sim/budget.hpp"
@@ -41,24 +41,6 @@ int ended() {
 }
 
 [[noreturn]] void refuse(const std::string& text) { throw UsageError("loco-sim generate: " + text); }
-
-corerma::GenerateOptions options_of(const GenerateArguments& a) {
-  corerma::GenerateOptions o;
-  if (!a.rules.empty()) o.rules = named_rules("loco-sim generate", a.rules);
-  try {
-    o.pivot = corerma::parse_pivot(a.pivot);
-  } catch (const std::invalid_argument& error) {
-    refuse(std::string("--pivot: ") + error.what());
-  }
-  if (!a.statements.empty()) o.statements = corerma::parse_statements(a.statements);
-  o.processes = a.processes;
-  o.hosts = a.hosts.value_or(0);
-  o.size = a.size;
-  o.reads = a.reads == "one" ? corerma::Reads::one : corerma::Reads::any;
-  o.after = a.after;
-  o.limit = a.limit;
-  return o;
-}
 
 /// How long it would take, in the unit that suits.
 std::string duration_text(double seconds) {
@@ -88,7 +70,7 @@ std::string last_name(std::istream& in) {
 /// Takes tests one by one: documents, or the elements of a JSON array.
 class Sink {
  public:
-  Sink(const GenerateArguments& arguments, corerma::GenerateOptions options)
+  Sink(const commands::Generate& arguments, corerma::GenerateOptions options)
       : options_(std::move(options)), json_(arguments.json), path_(arguments.out) {
     if (!path_.empty()) open();
     if (json_) out() << "[";
@@ -183,7 +165,7 @@ class Sink {
   std::string last_;
 };
 
-int count(const GenerateArguments& arguments, const corerma::GenerateOptions& options) {
+int count(const commands::Generate& arguments, const corerma::GenerateOptions& options) {
   const corerma::Counts counts = corerma::count_tests(options);
   nlohmann::ordered_json by_size = nlohmann::ordered_json::object();
   std::vector<std::vector<std::string>> rows = {{"size", "tests"}};
@@ -205,7 +187,7 @@ int count(const GenerateArguments& arguments, const corerma::GenerateOptions& op
   return kDone;
 }
 
-int write(const GenerateArguments& arguments, const corerma::GenerateOptions& options) {
+int write(const commands::Generate& arguments, const corerma::GenerateOptions& options) {
   Sink sink(arguments, options);
   corerma::Generator generator(options);
   try {
@@ -227,12 +209,13 @@ int write(const GenerateArguments& arguments, const corerma::GenerateOptions& op
 
 }  // namespace
 
-int generate_command(const GenerateArguments& arguments) {
+int generate_command(const commands::Generate& arguments) {
   try {
-    corerma::GenerateOptions options = options_of(arguments);
+    corerma::GenerateOptions options = commands::options_of(arguments);
     (void)corerma::Generator(options);  // refuses what is impossible
-    if (arguments.sample != 0 && !arguments.after.empty()) refuse("--sample: expected no --after beside it, found one");
-    if (!arguments.anyway && arguments.limit == 0) require_reach(options);
+    if (arguments.sample != 0 && !arguments.options.after.empty())
+      refuse("--sample: expected no --after beside it, found one");
+    if (!arguments.anyway && arguments.options.limit == 0) require_reach(options);
     Progress progress;
     options.poll = [&](const corerma::Progress& at) {
       if (interrupted != 0) throw sim::Interrupted();

@@ -10,6 +10,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/litmus.hpp"
 #include "loco_sim/explore/engines.hpp"
 #include "model/litmus/cells_file.hpp"
 #include "model/litmus/command.hpp"
@@ -25,23 +26,9 @@ namespace {
 
 namespace litmus = model::litmus;
 
-litmus::CommandOptions command_options(const LitmusArguments& arguments) {
-  litmus::CommandOptions options;
-  options.files = arguments.files;
-  options.tests = arguments.tests;
-  options.model = arguments.rules.empty() ? arguments.model : named_rules("loco-sim litmus", arguments.rules).text();
-  options.engine = arguments.engine;
-  options.engine_options.hardware = arguments.hardware;
-  options.engine_options.runs = arguments.runs;
-  options.engine_options.seed = arguments.seed;
-  options.engine_options.max_executions = arguments.max_executions;
-  options.engine_options.max_memory = arguments.max_memory << 20U;
-  options.engine_options.max_seconds = arguments.max_seconds;
-  options.json = arguments.json;
-  options.times = arguments.times;
-  options.describe = arguments.describe;
-  options.witness = arguments.witness;
-  options.explain = arguments.explain;
+litmus::CommandOptions command_options(const commands::Litmus& arguments) {
+  litmus::CommandOptions options = arguments.options;
+  if (!arguments.rules.empty()) options.model = named_rules("loco-sim litmus", arguments.rules).text();
   const auto named = [](const char* option, const auto& apply) {
     try {
       apply();
@@ -62,25 +49,28 @@ litmus::CommandOptions command_options(const LitmusArguments& arguments) {
 
 /// Throws UsageError for what goes with nothing else here. Limits and seeds of other engines do no harm: scripts go
 /// through all engines with the same options.
-void require_used(const LitmusArguments& arguments) {
+void require_used(const commands::Litmus& arguments) {
   for (const auto& [option, used] : {std::pair{"--flip", !arguments.flip.empty()},
                                      {"--variant", !arguments.variants.empty()},
                                      {"--cells", !arguments.cells.empty()}})
-    if (used && arguments.engine != "declarative")
-      throw UsageError(
-          fmt::format("loco-sim litmus: {}: expected --engine declarative, found {}", option, arguments.engine));
+    if (used && arguments.options.engine != "declarative")
+      throw UsageError(fmt::format("loco-sim litmus: {}: expected --engine declarative, found {}", option,
+                                   arguments.options.engine));
   const auto refuse = [](std::string_view option, std::string_view expected, std::string_view found) {
     throw UsageError(fmt::format("loco-sim litmus: {}: expected {}, found {}", option, expected, found));
   };
-  if (!arguments.rules.empty() && !arguments.model.empty()) refuse("--rules", "no --model beside it", arguments.model);
-  const char* explains = !arguments.witness.empty() ? "--witness" : !arguments.explain.empty() ? "--explain" : nullptr;
+  if (!arguments.rules.empty() && !arguments.options.model.empty())
+    refuse("--rules", "no --model beside it", arguments.options.model);
+  const char* explains = !arguments.options.witness.empty()   ? "--witness"
+                         : !arguments.options.explain.empty() ? "--explain"
+                                                              : nullptr;
   if (explains == nullptr) {
     if (!arguments.dot.empty()) refuse("--dot", "--witness or --explain beside it", "none");
     return;
   }
-  if (arguments.engine != "declarative") refuse(explains, "--engine declarative", arguments.engine);
+  if (arguments.options.engine != "declarative") refuse(explains, "--engine declarative", arguments.options.engine);
   constexpr std::string_view kText = "no --witness or --explain, which print text";
-  if (arguments.json) refuse("--json", kText, explains);
+  if (arguments.options.json) refuse("--json", kText, explains);
   if (arguments.quiet) refuse("--quiet", kText, explains);
 }
 
@@ -177,15 +167,15 @@ std::string drawing_path(const std::string& path, std::size_t index) {
 
 }  // namespace
 
-int litmus_command(const LitmusArguments& arguments) {
+int litmus_command(const commands::Litmus& arguments) {
   require_used(arguments);
   require_place_of(arguments.dot);
-  (void)named_hardware("loco-sim litmus: --hardware", arguments.hardware);
+  (void)named_hardware("loco-sim litmus: --hardware", arguments.options.engine_options.hardware);
   std::vector<std::string> drawings;
   litmus::CommandOptions options = command_options(arguments);
   options.drawings = &drawings;
   Summary summary;
-  const bool summed_up = arguments.quiet && !arguments.json;
+  const bool summed_up = arguments.quiet && !arguments.options.json;
   if (summed_up) options.each = [&](const auto& program, const auto& result) { summary.add(program, result); };
   std::ostringstream words;
   const auto run = [&](std::ostream& out) {

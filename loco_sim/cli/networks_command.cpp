@@ -2,17 +2,16 @@
 // network keeps. What they do lies in loco_sim/networks.
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 
 #include "fabric/fabric_options.hpp"
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/progress.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/networks.hpp"
 #include "loco_sim/networks/campaign.hpp"
 #include "loco_sim/networks/fit.hpp"
 #include "loco_sim/networks/networks.hpp"
-#include "yaml/node.hpp"
 
 namespace loco::cli {
 
@@ -20,7 +19,7 @@ namespace {
 
 enum class Format { text, html, json, csv };
 
-Format format_of(const CorermaArguments& a) {
+Format format_of(const commands::Corerma& a) {
   const auto ends = [&](std::string_view end) { return a.out.size() > end.size() && a.out.ends_with(end); };
   if (a.out.empty()) return a.json ? Format::json : Format::text;
   if (ends(".html")) return Format::html;
@@ -44,24 +43,6 @@ std::string rendered(const networks::Campaign& campaign, Format format, bool tim
   return networks::campaign_text(campaign);
 }
 
-/// The profile with `nic.placement=unordered` and the like.
-scenario::Hardware changed(const std::string& base, const std::vector<std::string>& settings) {
-  std::map<std::string, std::string> groups;
-  for (const std::string& s : settings) {
-    const std::size_t dot = s.find('.');
-    const std::size_t equal = s.find('=');
-    if (dot == std::string::npos || equal == std::string::npos || dot > equal || equal + 1 == s.size())
-      throw UsageError(fmt::format(
-          "loco-sim fit: --set: expected KEY=VALUE with a key of the profile, as nic.placement=unordered, found \"{}\"",
-          s));
-    std::string& group = groups[s.substr(0, dot)];
-    group += (group.empty() ? "" : ", ") + s.substr(dot + 1, equal - dot - 1) + ": " + s.substr(equal + 1);
-  }
-  std::string text = "{base: \"" + base + "\"";
-  for (const auto& [group, fields] : groups) text += ", " + group + ": {" + fields + "}";
-  return scenario::read_hardware(yaml::parse_override(text + "}", "loco-sim fit: --set"));
-}
-
 fabric::Routing routing_of(const std::string& setting) {
   const auto& known = fabric::kRoutingNames;
   constexpr std::string_view kKey = "routing=";
@@ -75,14 +56,12 @@ fabric::Routing routing_of(const std::string& setting) {
 
 }  // namespace
 
-int corerma_command(const CorermaArguments& arguments) {
+int corerma_command(const commands::Corerma& arguments) {
   const Format format = format_of(arguments);
   if (!arguments.out.empty()) require_place_of(arguments.out);
   Progress progress;
-  networks::CampaignOptions options;
+  networks::CampaignOptions options = arguments.options;
   options.small = arguments.size == "small";
-  options.jobs = arguments.jobs;
-  options.tests = arguments.tests;
   options.poll = [&](const networks::CampaignProgress& at) {
     if (progress.is_due()) progress.show(fmt::format("rule {} of {}, {} tests run", at.row + 1, at.rows, at.tests));
   };
@@ -96,14 +75,12 @@ int corerma_command(const CorermaArguments& arguments) {
   return kDone;
 }
 
-int fit_command(const FitArguments& arguments) {
-  scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware);
-  if (!arguments.set.empty()) hardware = changed(arguments.hardware, arguments.set);
+int fit_command(const commands::Fit& arguments) {
+  scenario::Hardware hardware = named_hardware("loco-sim fit: --hardware", arguments.hardware, arguments.set);
   if (!arguments.fabric.empty())
     hardware.profile = networks::on_network(hardware.profile, routing_of(arguments.fabric));
   Progress progress;
-  networks::FitOptions options;
-  options.tests = arguments.tests;
+  networks::FitOptions options = arguments.options;
   options.poll = [&](const networks::FitProgress& at) {
     if (progress.is_due()) progress.show(fmt::format("{} of {} tests run", at.tests, at.of));
   };

@@ -1,170 +1,219 @@
+// The commands and what they take, as tables: what can be said, not what it does. Commands that Python has, too, have
+// their tables in loco_sim/commands.
 #include "loco_sim/cli/options.hpp"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
 #include "loco_sim/cli/exec_options.hpp"
 #include "loco_sim/cli/perf_options.hpp"
+#include "loco_sim/cli/rows.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/rows.hpp"
+#include "model/litmus/statements.hpp"
 
 namespace loco::cli {
 
 namespace {
 
+using commands::kJson;
+using commands::kTimes;
+using options::Row;
+using options::row;
+
 constexpr std::uint64_t kSeedMax = std::numeric_limits<std::int64_t>::max();  // a scenario's
+constexpr std::uint64_t kMany = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kSet = "Overrides one key, e.g. --set topology.nodes=8; may be repeated";
+constexpr std::string_view kQuiet = "Say nothing when all is well";
 
-void add_overrides(CLI::App& command, std::vector<std::string>& set) {
-  command.add_option("--set", set, "Overrides one key, e.g. --set topology.nodes=8; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+using Run = RunArguments;
+constexpr std::array kScenario = {
+    row<&Run::scenario>("scenario", "Scenario file (YAML), or the name of one that comes with the simulator",
+                        {.required = true}),
+    row<&Run::seed>("--seed", "Seed, in place of the scenario's", {.most = kSeedMax}),
+    row<&Run::set>("--set", kSet, {.value = "KEY=VALUE", .one_a_time = true}),
+    row<&Run::json>("--json", kJson),
+    row<&Run::quiet>("-q,--quiet", kQuiet),
+};
+constexpr std::array kRun = {
+    row<&Run::trace>("--trace", "Write the trace to this file", {.value = "FILE"}),
+    row<&Run::pcap>("--pcap", "Write the packets of all links to this file, for Wireshark and tshark",
+                    {.value = "FILE.pcapng"}),
+    row<&Run::flows>("--flows", "Write what became of each flow to this file, as CSV", {.value = "FILE.csv"}),
+    row<&Run::check>("--check", "Models to check, e.g. rdmawait,sv,bal; \"\" for none", {.value = "MODELS"}),
+    row<&Run::why>("--why", "What the median operation of each kind went into, stage by stage"),
+    row<&Run::strong>(
+        "--strong",
+        "If something is wrong, run again with each access in memory before the next: is it a fault of ordering?"),
+    row<&Run::verbose>("-v,--verbose", "What the machine counted, too; on stderr, how long it took"),
+};
+
+using Check = CheckArguments;
+constexpr std::array kCheck = {
+    row<&Check::trace>("trace", "Trace file", {.required = true}),
+    row<&Check::models>("--model", "Models to check; all that occur in the trace when left out",
+                        {.value = "MODELS", .one_a_time = true}),
+    row<&Check::tower>("--tower",
+                       "Also check that what a library call promises holds between the calls that it is made of"),
+    row<&Check::dot>("--dot", "Write the first cycle as Graphviz to this file", {.value = "FILE"}),
+    row<&Check::json>("--json", kJson),
+    row<&Check::quiet>("-q,--quiet", kQuiet),
+};
+
+using List = ListArguments;
+constexpr std::array<std::string_view, 6> kListed = {"hardware",  "scenarios", "topologies",
+                                                     "workloads", "models",    "faults"};
+constexpr std::array kList = {
+    row<&List::what>("what", "What to list", {.choices = kListed, .required = true}),
+    row<&List::name>("name", "One of them in full"),
+    row<&List::json>("--json", kJson),
+};
+
+using Sweep = SweepArguments;
+constexpr std::array kSweep = {
+    row<&Sweep::scenario>("scenario", "Scenario file (YAML) with the key sweep", {.required = true}),
+    row<&Sweep::jobs>("-j,--jobs", "Runs at one time; as many as processors when left out",
+                      {.least = 1, .most = kMany}),
+    row<&Sweep::out>("--out",
+                     "FILE.csv, FILE.json with one object a line, or FILE.parquet: the rows, as they finish; an "
+                     "interrupted sweep goes on there. stdout, at the end, when left out",
+                     {.value = "FILE"}),
+    row<&Sweep::seeds>("--seeds", "So many seeds at each point", {.least = 1, .most = kMany}),
+    row<&Sweep::set>("--set", kSet, {.value = "KEY=VALUE", .one_a_time = true}),
+    row<&Sweep::restart>("--restart", "Overwrite --out in place of going on"),
+    row<&Sweep::for_spreadsheets>(
+        "--for-spreadsheets",
+        "In FILE.csv, cells that begin with = + - @ get an apostrophe before it: a spreadsheet computes nothing"),
+    row<&Sweep::quiet>("-q,--quiet", "No progress bar"),
+};
+
+using Report = ReportArguments;
+constexpr std::array kReport = {
+    row<&Report::result>("result", "A result (run --json, or Result.save in Python), or a scenario to run",
+                         {.required = true}),
+    row<&Report::out>("-o,--out", "HTML file to write", {.value = "FILE", .required = true}),
+    row<&Report::seed>("--seed", "Seed, where a scenario is given", {.most = kSeedMax}),
+    row<&Report::set>("--set", kSet, {.value = "KEY=VALUE", .one_a_time = true}),
+};
+
+using Conformance = ConformanceArguments;
+constexpr std::array kConformance = {
+    row<&Conformance::device>("device", "Its name, as ibv_devices has it", {.required = true}),
+    row<&Conformance::files>("files", "Litmus documents (YAML), or folders of them", {.required = true}),
+    row<&Conformance::tests>("--test", "Only the test of this name; may be repeated"),
+    row<&Conformance::runs>("--runs", "Of each test", {.least = 1, .most = kMany, .shows_default = true}),
+    row<&Conformance::seed>("--seed", "Of when threads begin", {.most = kSeedMax, .shows_default = true}),
+    row<&Conformance::json>("--json", kJson),
+};
+
+constexpr std::array kNew = {
+    row<&Arguments::project>("folder", "Folder of the project, which is made", {.required = true})};
+constexpr std::array kSchema = {
+    row<&Arguments::reference>("--reference", "Print Markdown tables of all keys in its place")};
+
+using Export = ExportArguments;
+constexpr std::array<std::string_view, 4> kFormats = {"perfetto", "dot", "csv", "text"};
+constexpr std::array kExport = {
+    row<&Export::trace>("trace", "Trace file", {.required = true}),
+    row<&Export::to>("--to", "Format", {.choices = kFormats, .required = true}),
+    row<&Export::limit>("--limit", "Of dot: draw so many accesses at most (default 200)"),
+    row<&Export::out>("--out", "File to write; stdout when left out", {.value = "FILE"}),
+};
+
+using Soundness = SoundnessArguments;
+constexpr std::array<std::string_view, 6> kLibraries = {"rdmawait", "sv", "bal", "rbl", "msw", "lock"};
+constexpr std::array<std::string_view, 3> kClasses = {"weak", "node", "strong"};
+constexpr std::array<std::string_view, 9> kBugs = {"barrier_without_fence",
+                                                   "barrier_fences_others",
+                                                   "guards_forward",
+                                                   "fence_without_wait",
+                                                   "wait_without_poll",
+                                                   "release_before_data",
+                                                   "no_fence",
+                                                   "get_and_put",
+                                                   "home_cas"};
+constexpr std::array kSoundness = {
+    row<&Soundness::library>("--library,library", "rdmawait, sv, bal, rbl, msw or lock",
+                             {.choices = kLibraries, .required = true}),
+    row<&Soundness::lock_class>(
+        "--class",
+        "lock: what is before the next holder: what CPUs wrote; that, and what was done to the lock's node; everything",
+        {.choices = kClasses, .shows_default = true}),
+    row<&Soundness::threads>("--threads", "Threads of a client, at most",
+                             {.least = 1, .most = 8, .shows_default = true}),
+    row<&Soundness::calls>("--calls", "Calls of each thread, at most", {.least = 1, .most = 16, .shows_default = true}),
+    row<&Soundness::bug>("--bug",
+                         "A mistake to find: barrier_without_fence, barrier_fences_others (bal), guards_forward (msw), "
+                         "fence_without_wait (sv), wait_without_poll (rdmawait); of locks release_before_data, "
+                         "no_fence, get_and_put, home_cas",
+                         {.choices = kBugs}),
+    row<&Soundness::promises>("--promises",
+                              "sv, bal, rbl, msw: in every execution of the clients each promise is kept (Def. 3.13), "
+                              "also those that no small client sees"),
+    row<&Soundness::transitive>("--transitive", "bal: the barrier that fences towards all nodes"),
+    row<&Soundness::guards>("--guards", "msw: guards on both sides of the data in place of a hash"),
+    row<&Soundness::ring_cells>("--ring-cells", "rbl: cells of a buffer; a message takes two (default 8)",
+                                {.least = 2, .most = 64}),
+    row<&Soundness::max_clients>("--max-clients", "Stop after so many clients; 0 is no limit"),
+    row<&Soundness::max_seconds>("--max-seconds", "Stop after so many seconds; 0 is no limit"),
+    row<&Soundness::json>("--json", kJson),
+    row<&Soundness::times>("--times", kTimes, {.needs = "--json"}),
+};
+
+/// A command, what it takes and what it does; `given` is what its rows are of.
+template <class Given, class Does>
+CLI::App& add(CLI::App& app, const char* name, const char* doc, std::span<const Row> rows, Given& given, Chosen& chosen,
+              Does does) {
+  CLI::App* const command = app.add_subcommand(name, doc);
+  add_rows(*command, rows, &given);
+  command->callback([&given, &chosen, does] { chosen = [&given, does] { return does(given); }; });
+  return *command;
 }
 
-void add_scenario_options(CLI::App& command, RunArguments& a) {
-  command.add_option("scenario", a.scenario, "Scenario file (YAML), or the name of one that comes with the simulator")
-      ->required();
-  command.add_option("--seed", a.seed, "Seed, in place of the scenario's")->check(whole_number(0, kSeedMax));
-  add_overrides(command, a.set);
-  command.add_flag("--json", a.json, kJsonHelp);
-  command.add_flag("-q,--quiet", a.quiet, "Say nothing when all is well");
-}
-
-void add_run(CLI::App& app, RunArguments& a, Chosen& chosen) {
-  CLI::App* run = app.add_subcommand("run", "Run a scenario and check it");
-  add_scenario_options(*run, a);
-  run->add_option("--trace", a.trace, "Write the trace to this file")->type_name("FILE");
-  run->add_option("--pcap", a.pcap, "Write the packets of all links to this file, for Wireshark and tshark")
-      ->type_name("FILE.pcapng");
-  run->add_option("--flows", a.flows, "Write what became of each flow to this file, as CSV")->type_name("FILE.csv");
-  run->add_option("--check", a.check, "Models to check, e.g. rdmawait,sv,bal; \"\" for none")->type_name("MODELS");
-  run->add_flag("--why", a.why, "What the median operation of each kind went into, stage by stage");
-  run->add_flag(
-      "--strong", a.strong,
-      "If something is wrong, run again with each access in memory before the next: is it a fault of ordering?");
-  run->add_flag("-v,--verbose", a.verbose, "What the machine counted, too; on stderr, how long it took");
-  run->callback([&] { chosen = [&] { return run_command(a); }; });
-}
-
-void add_validate(CLI::App& app, RunArguments& a, Chosen& chosen) {
-  CLI::App* validate = app.add_subcommand("validate", "Read a scenario and say whether it is valid");
-  add_scenario_options(*validate, a);
-  validate->callback([&] { chosen = [&] { return validate_command(a); }; });
-}
-
-void add_check(CLI::App& app, CheckArguments& a, Chosen& chosen) {
-  CLI::App* check = app.add_subcommand("check", "Check a recorded trace against the memory models");
-  check->add_option("trace", a.trace, "Trace file")->required();
-  check->add_option("--model", a.models, "Models to check; all that occur in the trace when left out")
-      ->type_name("MODELS")
-      ->allow_extra_args(false);
-  check->add_flag("--tower", a.tower,
-                  "Also check that what a library call promises holds between the calls that it is made of");
-  check->add_option("--dot", a.dot, "Write the first cycle as Graphviz to this file")->type_name("FILE");
-  check->add_flag("--json", a.json, kJsonHelp);
-  check->add_flag("-q,--quiet", a.quiet, "Say nothing when all is well");
-  check->callback([&] { chosen = [&] { return check_command(a); }; });
-}
-
-void add_list(CLI::App& app, ListArguments& a, Chosen& chosen) {
-  CLI::App* list =
-      app.add_subcommand("list", "Show what there is: hardware, scenarios, topologies, workloads, models, faults");
-  list->add_option("what", a.what, "What to list")
-      ->required()
-      ->check(one_of_words({"hardware", "scenarios", "topologies", "workloads", "models", "faults"}));
-  list->add_option("name", a.name, "One of them in full");
-  list->add_flag("--json", a.json, kJsonHelp);
-  list->callback([&] { chosen = [&] { return list_command(a); }; });
-}
-
-/// Commands of the Python package: their arguments are read here, as all others, and handed over.
-void add_sweep(CLI::App& app, SweepArguments& a, Chosen& chosen) {
-  CLI::App* sweep =
-      app.add_subcommand("sweep", "Run a scenario at every point of its sweep (needs the Python package)");
-  sweep->add_option("scenario", a.scenario, "Scenario file (YAML) with the key sweep")->required();
-  sweep->add_option("-j,--jobs", a.jobs, "Runs at one time; as many as processors when left out")
-      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()));
-  sweep
-      ->add_option("--out", a.out,
-                   "FILE.csv, FILE.json with one object a line, or FILE.parquet: the rows, as they finish; an "
-                   "interrupted sweep goes "
-                   "on there. stdout, at the end, when left out")
-      ->type_name("FILE");
-  sweep->add_option("--seeds", a.seeds, "So many seeds at each point")
-      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()));
-  add_overrides(*sweep, a.set);
-  sweep->add_flag("--restart", a.restart, "Overwrite --out in place of going on");
-  sweep->add_flag(
-      "--for-spreadsheets", a.for_spreadsheets,
-      "In FILE.csv, cells that begin with = + - @ get an apostrophe before it: a spreadsheet computes nothing");
-  sweep->add_flag("-q,--quiet", a.quiet, "No progress bar");
-  sweep->callback([&] { chosen = [&] { return sweep_command(a); }; });
-}
-
-void add_report(CLI::App& app, ReportArguments& a, Chosen& chosen) {
-  CLI::App* report = app.add_subcommand("report", "Write one HTML page about a run (needs the Python package)");
-  report->add_option("result", a.result, "A result (run --json, or Result.save in Python), or a scenario to run")
-      ->required();
-  report->add_option("-o,--out", a.out, "HTML file to write")->required()->type_name("FILE");
-  report->add_option("--seed", a.seed, "Seed, where a scenario is given")->check(whole_number(0, kSeedMax));
-  add_overrides(*report, a.set);
-  report->callback([&] { chosen = [&] { return report_command(a); }; });
-}
-
-void add_conformance(CLI::App& app, ConformanceArguments& a, Chosen& chosen) {
-  CLI::App* command =
-      app.add_subcommand("conformance", "Run litmus tests on a device of libibverbs: is it as the model says?");
-  command->add_option("device", a.device, "Its name, as ibv_devices has it")->required();
-  command->add_option("files", a.files, "Litmus documents (YAML), or folders of them")->required();
-  command->add_option("--test", a.tests, "Only the test of this name; may be repeated");
-  command->add_option("--runs", a.runs, "Of each test")
-      ->capture_default_str()
-      ->check(whole_number(1, std::numeric_limits<std::int64_t>::max()));
-  command->add_option("--seed", a.seed, "Of when threads begin")
-      ->capture_default_str()
-      ->check(whole_number(0, kSeedMax));
-  command->add_flag("--json", a.json, kJsonHelp);
-  command->callback([&] { chosen = [&] { return conformance_command(a); }; });
-}
-
-void add_new(CLI::App& app, std::string& project_folder, Chosen& chosen) {
-  CLI::App* project =
-      app.add_subcommand("new", "Write a C++ project that uses the simulator: a LOCO and a verbs program");
-  project->add_option("folder", project_folder, "Folder of the project, which is made")->required();
-  project->callback([&] { chosen = [&] { return new_command(project_folder); }; });
-}
-
-void add_schema(CLI::App& app, bool& reference, Chosen& chosen) {
-  CLI::App* schema = app.add_subcommand("schema", "Print the scenario format as a JSON schema");
-  schema->add_flag("--reference", reference, "Print Markdown tables of all keys in its place");
-  schema->callback([&] { chosen = [&] { return schema_command(reference); }; });
-}
-
-void add_trace(CLI::App& app, ExportArguments& a, Chosen& chosen) {
-  CLI::App* trace = app.add_subcommand("trace", "Work on trace files")->require_subcommand(1);
-  CLI::App* trace_export = trace->add_subcommand("export", "Write a trace in another format");
-  trace_export->add_option("trace", a.trace, "Trace file")->required();
-  trace_export->add_option("--to", a.to, "Format")->required()->check(one_of_words({"perfetto", "dot", "csv", "text"}));
-  trace_export->add_option("--limit", a.limit, "Of dot: draw so many accesses at most (default 200)")
-      ->check(whole_number(0, std::numeric_limits<std::size_t>::max()));
-  trace_export->add_option("--out", a.out, "File to write; stdout when left out")->type_name("FILE");
-  trace_export->callback([&] { chosen = [&] { return trace_export_command(a); }; });
+void add_model_commands(CLI::App& app, Arguments& a, Chosen& chosen) {
+  using commands::rows;
+  add(app, "litmus", "Run litmus tests", rows<commands::Litmus>(), a.litmus, chosen, litmus_command)
+      .get_option("--model")
+      ->check(one_of_words(model::litmus::model_names()));
+  add(app, "generate", "Generate every coreRMA test in which a rule matters", rows<commands::Generate>(), a.generate,
+      chosen, generate_command);
+  add(app, "corerma", "Run the coreRMA paper's evaluation on the networks that it tested", rows<commands::Corerma>(),
+      a.corerma, chosen, corerma_command);
+  add(app, "fit", "Find the strongest coreRMA rules that a network keeps", rows<commands::Fit>(), a.fit, chosen,
+      fit_command);
+  add(app, "robust", "Say whether programs need weak memory to be understood, and what would end that",
+      rows<commands::Robust>(), a.robust, chosen, robust_command);
+  add(app, "soundness", "Compare a library's implementation with its specification on all small clients", kSoundness,
+      a.soundness, chosen, soundness_command);
+  add(app, "verify", "Prove that RMA programs keep their properties, or show how they break", rows<commands::Verify>(),
+      a.verify, chosen, verify_command);
 }
 
 }  // namespace
 
 void add_commands(CLI::App& app, Arguments& a, Chosen& chosen) {
-  add_run(app, a.run, chosen);
-  add_validate(app, a.run, chosen);
-  add_check(app, a.check, chosen);
-  add_list(app, a.list, chosen);
+  add_rows(add(app, "run", "Run a scenario and check it", kScenario, a.run, chosen, run_command), kRun, &a.run);
+  add(app, "validate", "Read a scenario and say whether it is valid", kScenario, a.run, chosen, validate_command);
+  add(app, "check", "Check a recorded trace against the memory models", kCheck, a.check, chosen, check_command);
+  add(app, "list", "Show what there is: hardware, scenarios, topologies, workloads, models, faults", kList, a.list,
+      chosen, list_command);
   add_model_commands(app, a, chosen);
   add_perf(app, a.perf, a.perf_validate, chosen);
   add_exec(app, a.exec, chosen);
-  add_sweep(app, a.sweep, chosen);
-  add_report(app, a.report, chosen);
-  add_conformance(app, a.conformance, chosen);
-  add_new(app, a.project, chosen);
-  add_schema(app, a.reference, chosen);
-  add_trace(app, a.trace_export, chosen);
+  // Commands of the Python package: their arguments are read here, as all others, and handed over.
+  add(app, "sweep", "Run a scenario at every point of its sweep (needs the Python package)", kSweep, a.sweep, chosen,
+      sweep_command);
+  add(app, "report", "Write one HTML page about a run (needs the Python package)", kReport, a.report, chosen,
+      report_command);
+  add(app, "conformance", "Run litmus tests on a device of libibverbs: is it as the model says?", kConformance,
+      a.conformance, chosen, conformance_command);
+  add(app, "new", "Write a C++ project that uses the simulator: a LOCO and a verbs program", kNew, a, chosen,
+      [](const Arguments& given) { return new_command(given.project); });
+  add(app, "schema", "Print the scenario format as a JSON schema", kSchema, a, chosen,
+      [](const Arguments& given) { return schema_command(given.reference); });
+  CLI::App* trace = app.add_subcommand("trace", "Work on trace files")->require_subcommand(1);
+  add(*trace, "export", "Write a trace in another format", kExport, a.trace_export, chosen, trace_export_command);
 }
 
 }  // namespace loco::cli

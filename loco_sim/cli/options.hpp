@@ -6,6 +6,12 @@
 #include <string>
 
 #include "loco_sim/cli/commands.hpp"
+#include "loco_sim/commands/generate.hpp"
+#include "loco_sim/commands/litmus.hpp"
+#include "loco_sim/commands/networks.hpp"
+#include "loco_sim/commands/perf.hpp"
+#include "loco_sim/commands/robust.hpp"
+#include "loco_sim/commands/verify.hpp"
 
 namespace loco::cli {
 
@@ -17,14 +23,14 @@ struct Arguments {
   ExportArguments trace_export;
   bool reference = false;  ///< of schema
   std::string shell;       ///< of completion
-  LitmusArguments litmus;
-  GenerateArguments generate;
-  CorermaArguments corerma;
-  FitArguments fit;
-  RobustArguments robust;
+  commands::Litmus litmus;
+  commands::Generate generate;
+  commands::Corerma corerma;
+  commands::Fit fit;
+  commands::Robust robust;
   SoundnessArguments soundness;
-  PerfArguments perf;
-  VerifyArguments verify;
+  commands::Perf perf;
+  commands::Verify verify;
   ExecArguments exec;
   PerfValidateArguments perf_validate;
   std::string project;  ///< folder of new
@@ -36,12 +42,7 @@ struct Arguments {
 /// What the command that was named does; it gives the exit code.
 using Chosen = std::function<int()>;
 
-inline constexpr const char* kJsonHelp = "Print JSON in place of text";
-inline constexpr const char* kTimesHelp = "In JSON: how long it took on this machine, too, which no two runs agree on";
-
 /// All commands but those about the command line itself, in the order of `--help`. `a` and `chosen` outlive the app.
 void add_commands(CLI::App& app, Arguments& a, Chosen& chosen);
-/// Of these litmus, generate, corerma, fit, robust, soundness and verify.
-void add_model_commands(CLI::App& app, Arguments& a, Chosen& chosen);
 
 }  // namespace loco::cli

@@ -9,7 +9,9 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/outputs.hpp"
+#include "loco_sim/cli/rows.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/perf.hpp"
 #include "loco_sim/perf/validation.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
@@ -25,29 +27,17 @@ namespace {
 using nlohmann::ordered_json;
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// `argument`: what a mistake in `text` is told of.
-std::uint64_t bytes(const std::string& argument, const std::string& text, std::int64_t least) {
-  constexpr auto kSize = options::Type::size;
-  const auto value = options::parse_quantity(text, kSize);
-  if (value && *value >= least) return static_cast<std::uint64_t>(*value);
-  throw text::InputError(
-      {argument, 0, 0}, "",
-      fmt::format("{} of at least {}", options::quantity_words(kSize), options::format_quantity(least, kSize)),
-      text::in_quotes(text));
-}
-
 /// What only the command line has, and what would do nothing there; the rest is for perf::run to refuse.
-void require_used(const PerfArguments& a) {
+void require_used(const commands::Perf& a) {
   const auto require = [&](bool holds, std::string_view problem) {
-    if (!holds) throw UsageError(fmt::format("loco-sim perf {}: {}", a.test, problem));
+    if (!holds) throw UsageError(fmt::format("loco-sim perf {}: {}", perf::name(a.options.test), problem));
   };
-  const perf::Test test = perf::test_named(a.test);
-  require(!a.all || a.size.empty(), "--all: expected no --size beside it, found one");
-  require(a.sizes.empty() || (a.size.empty() && !a.all),
-          "--sizes: expected neither --size nor --all beside it, found one");
+  const perf::Test test = a.options.test;
+  require(!a.all || !a.size, "--all: expected no --size beside it, found one");
+  require(a.sizes.empty() || (!a.size && !a.all), "--sizes: expected neither --size nor --all beside it, found one");
   require(!a.gbits || perf::is_bandwidth(test),
           "--report_gbits: expected off, since latency tests have no bandwidth, found on");
-  require(!a.report_both || a.bidirectional, "--report-both: expected --bidirectional with it, found none");
+  require(!a.report_both || a.options.bidirectional, "--report-both: expected --bidirectional with it, found none");
   require(!a.no_peak || perf::is_bandwidth(test), "--noPeak: expected off, since latency tests have no peak, found on");
   require(a.mtu.empty() || !perf::is_dma(test), "--mtu: expected none, since bare DMA has no network, found one");
 }
@@ -63,60 +53,13 @@ std::uint64_t path_mtu(const std::string& argument, const std::string& text) {
       text::in_quotes(text));
 }
 
-/// A number without a unit is seconds, as perftest has it.
-sim::Duration duration(const std::string& argument, const std::string& text) {
-  const bool bare = text.find_first_not_of("0123456789.") == std::string::npos;
-  const auto value = options::parse_quantity(bare ? text + "s" : text, options::Type::duration);
-  if (value && *value > 0) return {*value};
-  throw text::InputError({argument, 0, 0}, "", "a number of seconds, or a time such as 10ms, above 0",
-                         text::in_quotes(text));
-}
-
-/// The named profile with the fields that --set overrides, called pcie.generation or hardware.pcie.generation.
-nic::HardwareProfile hardware(const std::string& argument, const PerfArguments& a) {
-  if (a.set.empty()) return named_hardware(argument, a.hardware).profile;
-  static_cast<void>(named_hardware(argument, a.hardware));  // what is wrong with the name is told as ever
-  yaml::Node node = yaml::parse_override("{}", argument);
-  yaml::Node base;
-  base.kind = yaml::Node::Kind::scalar;
-  base.text = a.hardware;
-  base.place = {argument, 0, 0};
-  yaml::set_at(node, "base", base);
-  for (const std::string& set : a.set) {
-    const scenario::Override override = scenario::parse_set(set);
-    constexpr std::string_view kPrefix = "hardware.";
-    const std::string key = override.key.starts_with(kPrefix) ? override.key.substr(kPrefix.size()) : override.key;
-    yaml::set_at(node, key, yaml::parse_override(override.value, "--set " + set));
-  }
-  return scenario::read_hardware(node).profile;
-}
-
-perf::Options options(const PerfArguments& a) {
+/// The options, with the hardware that the texts name.
+perf::Options options(const commands::Perf& a) {
   require_used(a);
-  const auto argument = [&](std::string_view option) { return fmt::format("loco-sim perf {}: {}", a.test, option); };
-  perf::Options o;
-  o.test = perf::test_named(a.test);
-  o.profile = hardware(argument("--hardware"), a);
-  if (!a.mtu.empty()) o.profile.link_mtu = {path_mtu(argument("--mtu"), a.mtu)};
-  o.topology = perf::way_named(a.topology);
-  o.connection = perf::connection_named(a.connection);
-  o.size = a.size.empty() ? perf::default_size(o.test, perf::longest(o.connection, o.profile))
-                          : bytes(argument("--size"), a.size, 1);
-  o.iterations = a.iterations;
-  o.queue_pairs = a.queue_pairs;
-  o.threads = a.threads;
-  o.depth = a.depth;
-  o.rx_depth = a.rx_depth;
-  o.post_list = a.post_list;
-  o.inline_max = a.inline_max;
-  o.region = a.region.empty() ? 0 : bytes(argument("--region"), a.region, 1);
-  o.device_memory = a.device_memory;
-  o.relaxed_ordering = a.relaxed_ordering;
-  o.copy = a.copy;
-  o.seed = a.seed;
-  o.bidirectional = a.bidirectional;
-  o.signal_every = a.cq_mod.value_or(0);
-  if (!a.duration.empty()) o.duration = duration(argument("--duration"), a.duration);
+  const std::string command = fmt::format("loco-sim perf {}: ", perf::name(a.options.test));
+  perf::Options o = a.options;
+  o.profile = named_hardware(command + "--hardware", a.hardware, a.set).profile;
+  if (!a.mtu.empty()) o.profile.link_mtu = {path_mtu(command + "--mtu", a.mtu)};
   return o;
 }
 
@@ -152,34 +95,22 @@ std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
                      r.iterations, r.t_min, r.t_max, r.t_typical, r.t_avg, r.t_stdev, r.t_99, r.t_999);
 }
 
-/// What the command line calls a member of perf::Options.
-std::string option_name(std::string_view member) {
-  if (member == "depth") return "--tx-depth";
-  if (member == "inline_max") return "--inline";
-  if (member == "rx_depth") return "--rx-depth";
-  if (member == "post_list") return "--post_list";  // as perftest spells it
-  if (member == "queue_pairs") return "--qp";
-  if (member == "signal_every") return "--cq-mod";
-  std::string name = "--" + std::string(member);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 /// What does not fit together is told with the test's name.
 perf::Result measured(const perf::Options& o) {
   try {
     return perf::run(o);
   } catch (const perf::OptionError& error) {
-    throw UsageError(
-        fmt::format("loco-sim perf {}: {}: {}", perf::name(o.test), option_name(error.option()), error.problem()));
+    const bool one_size = error.option() == "size";  // Python's keyword is that of --sizes
+    const std::string option = one_size ? "--size" : option_name(commands::rows<commands::Perf>(), error.option());
+    throw UsageError(fmt::format("loco-sim perf {}: {}: {}", perf::name(o.test), option, error.problem()));
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("loco-sim perf {}: {}", perf::name(o.test), error.what()));
   }
 }
 
 /// As perftest prints it: without a peak as 0, with a line for each direction on request.
-std::string lines(const PerfArguments& a, perf::Result result) {
-  const bool is_bandwidth = perf::is_bandwidth(perf::test_named(a.test));
+std::string lines(const commands::Perf& a, perf::Result result) {
+  const bool is_bandwidth = perf::is_bandwidth(a.options.test);
   if (a.no_peak) result.peak = 0;
   std::string text = line(result, is_bandwidth, a.gbits);
   if (!a.report_both) return text;
@@ -190,29 +121,22 @@ std::string lines(const PerfArguments& a, perf::Result result) {
   return text;
 }
 
-/// The sizes to measure, in this order.
-std::vector<std::uint64_t> sizes_of(const PerfArguments& a, const perf::Options& o) {
-  if (a.all) return perf::all_sizes(o.test, perf::longest(o.connection, o.profile));
-  if (a.sizes.empty()) return {o.size};
-  std::vector<std::uint64_t> sizes;
-  for (const std::string& size : a.sizes)
-    sizes.push_back(bytes(fmt::format("loco-sim perf {}: --sizes", a.test), size, 1));
-  return sizes;
-}
-
-void tell_ignored(const PerfArguments& a) {
+void tell_ignored(const commands::Perf& a) {
   if (a.ignored.empty()) return;
-  say(fmt::format("loco-sim perf {}: {} {} nothing here: two hosts, one port each, threads that poll\n", a.test,
-                  fmt::join(a.ignored, ", "), a.ignored.size() == 1 ? "means" : "mean"));
+  say(fmt::format("loco-sim perf {}: {} {} nothing here: two hosts, one port each, threads that poll\n",
+                  perf::name(a.options.test), fmt::join(a.ignored, ", "), a.ignored.size() == 1 ? "means" : "mean"));
 }
 
 }  // namespace
 
-int perf_command(const PerfArguments& a) {
-  perf::Options o = options(a);
+int perf_command(const commands::Perf& given) {
+  commands::Perf a = given;
+  perf::Options& o = a.options;
+  o = options(given);
   tell_ignored(a);
   const bool is_bandwidth = perf::is_bandwidth(o.test);
-  const std::vector<std::uint64_t> sizes = sizes_of(a, o);
+  const std::string_view topology = perf::kWayNames.at(static_cast<std::size_t>(o.topology));
+  const std::vector<std::uint64_t> sizes = commands::sizes_of(a);
   ordered_json results = ordered_json::array();
   std::string text = heading(is_bandwidth, a.gbits);
   std::string limits;
@@ -229,13 +153,13 @@ int perf_command(const PerfArguments& a) {
     }
   }
   if (!a.json) {
-    print(text + limits + (perf::is_dma(o.test) ? "" : fmt::format("topology: {}\n", a.topology)));
+    print(text + limits + (perf::is_dma(o.test) ? "" : fmt::format("topology: {}\n", topology)));
     return kDone;
   }
-  print(ordered_json{{"test", a.test},
-                     {"connection", a.connection},
+  print(ordered_json{{"test", perf::name(o.test)},
+                     {"connection", perf::kConnectionNames.at(static_cast<std::size_t>(o.connection))},
                      {"hardware", a.hardware},
-                     {"topology", a.topology},
+                     {"topology", topology},
                      {"queue_pairs", o.queue_pairs},
                      {"threads", o.threads},
                      {"seed", o.seed},

@@ -5,10 +5,11 @@
 #include <functional>
 
 #include "loco_sim/cli/commands.hpp"
+#include "loco_sim/commands/perf.hpp"
 
 namespace loco::cli {
 
 /// Adds the command, and below it a command for each test; `chosen` becomes what the command line asks for.
-void add_perf(CLI::App& app, PerfArguments& arguments, PerfValidateArguments& validate, std::function<int()>& chosen);
+void add_perf(CLI::App& app, commands::Perf& arguments, PerfValidateArguments& validate, std::function<int()>& chosen);
 
 }  // namespace loco::cli

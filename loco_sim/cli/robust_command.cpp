@@ -8,6 +8,7 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/commands/robust.hpp"
 #include "model/litmus/command.hpp"
 #include "model/litmus/parser.hpp"
 #include "model/litmus/robust_text.hpp"
@@ -44,18 +45,14 @@ bool has_traces(const std::string& model) { return model == "rdmatso" || model =
 /// What the command says, as it goes.
 class Reports {
  public:
-  Reports(const RobustArguments& arguments) : arguments_(arguments) {}
+  Reports(const commands::Robust& arguments) : arguments_(arguments) {}
 
   void add(const litmus::Program& program) {
     const auto start = std::chrono::steady_clock::now();
     litmus::TimeLimit limit(arguments_.max_seconds);
-    litmus::RobustOptions options;
-    options.model = arguments_.model;
-    options.repair = arguments_.repair;
-    options.repair_max = arguments_.max_repair;
+    litmus::RobustOptions options = arguments_.options;
     options.out_of_time = limit.question();
-    options.memory_max = arguments_.max_memory << 20U;
-    litmus::RobustReport report{&program, arguments_.model.empty() ? program.model : arguments_.model,
+    litmus::RobustReport report{&program, options.model.empty() ? program.model : options.model,
                                 litmus::robustness(program, options), 0};
     report.seconds = since(start);
     say(report.result.robust, litmus::robust_json(report), litmus::to_text(report));
@@ -63,12 +60,10 @@ class Reports {
   void add(const verify::Program& program) {
     const auto start = std::chrono::steady_clock::now();
     litmus::TimeLimit limit(arguments_.max_seconds);
-    verify::Network network = verify::Network::kUnordered;
-    for (std::size_t i = 0; i < verify::kNetworkNames.size(); ++i)
-      if (verify::kNetworkNames[i] == arguments_.network) network = static_cast<verify::Network>(i);
+    const verify::Network network = arguments_.network;
     const verify::FlushMask flushes = verify::all_flushes(program);
     const verify::RmaRobustness r = verify::robustness(
-        program, flushes, network, {.memory_max = arguments_.max_memory << 20U, .out_of_time = limit.question()});
+        program, flushes, network, {.memory_max = arguments_.options.memory_max, .out_of_time = limit.question()});
     say(r.robust, verify::robust_json(program, flushes, network, r, since(start)),
         verify::robust_text(program, flushes, network, r));
   }
@@ -90,14 +85,14 @@ class Reports {
       print(text);
   }
 
-  const RobustArguments& arguments_;
+  const commands::Robust& arguments_;
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
   bool all_robust_ = true;
 };
 
 }  // namespace
 
-int robust_command(const RobustArguments& a) {
+int robust_command(const commands::Robust& a) {
   std::vector<litmus::Program> programs;
   std::vector<verify::Program> rma;
   std::vector<std::string> left_out;
@@ -107,9 +102,9 @@ int robust_command(const RobustArguments& a) {
         rma.push_back(verify::parse_file(file));
         continue;
       }
-      for (litmus::Program& p : litmus::parse_file(file, {.model = a.model, .left_out = &left_out})) {
+      for (litmus::Program& p : litmus::parse_file(file, {.model = a.options.model, .left_out = &left_out})) {
         if (!a.tests.empty() && std::find(a.tests.begin(), a.tests.end(), p.name) == a.tests.end()) continue;
-        if (has_traces(a.model.empty() ? p.model : a.model))
+        if (has_traces(a.options.model.empty() ? p.model : a.options.model))
           programs.push_back(std::move(p));
         else
           left_out.push_back(fmt::format("{}:{}:{}: expected a test of rdmatso, rdmawait or loco, found one of {}",

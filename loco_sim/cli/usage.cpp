@@ -1,7 +1,6 @@
 #include "loco_sim/cli/usage.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fmt/format.h>
 #include <system_error>
@@ -10,21 +9,16 @@
 #include "loco_sim/cli/file_kind.hpp"
 #include "loco_sim/cli/tree.hpp"
 #include "loco_sim/scenario/data.hpp"
+#include "loco_sim/scenario/scenario.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
+#include "yaml/node.hpp"
 
 namespace loco::cli {
 
 namespace {
 
 using text::in_quotes;
-
-template <typename Number>
-bool reads_as(const std::string& text, Number& value) {
-  const char* end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stopped == end && !text.empty();
-}
 
 /// The command that the arguments have come to, and what they call it.
 const CLI::App& innermost(const CLI::App& app, std::string& path) {
@@ -87,24 +81,6 @@ std::string file_of(const std::string& message) {
 
 }  // namespace
 
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
-  const auto refuse = [=](const std::string& text) {
-    std::uint64_t value = 0;
-    if (reads_as(text, value) && value >= least && value <= most) return std::string();
-    return fmt::format("expected an integer from {} to {}, found {}", least, most, in_quotes(text));
-  };
-  return {refuse, ""};
-}
-
-CLI::Validator seconds() {
-  const auto refuse = [](const std::string& text) {
-    double value = 0;
-    if (reads_as(text, value) && value >= 0) return std::string();
-    return fmt::format("expected a number of seconds from 0 on, found {}", in_quotes(text));
-  };
-  return {refuse, ""};
-}
-
 std::vector<std::string> words_backwards(int argc, const char* const* argv) {
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == "help") {
@@ -139,13 +115,31 @@ void refuse_values_of_flags(CLI::App& command) {
   for (CLI::App* below : command.get_subcommands({})) refuse_values_of_flags(*below);
 }
 
-scenario::Hardware named_hardware(const std::string& argument, const std::string& name) {
+scenario::Hardware named_hardware(const std::string& argument, const std::string& name,
+                                  const std::vector<std::string>& set) {
+  scenario::Hardware named;
   try {
-    return scenario::load_hardware(name);
+    named = scenario::load_hardware(name);
   } catch (const text::InputError& error) {
     if (error.place().line > 0) throw;  // in the profile's file
     throw text::InputError({argument, 0, 0}, "", error.expected(), error.found(), error.hint());
   }
+  if (set.empty()) return named;
+  yaml::Node node = yaml::parse_override("{}", argument);
+  yaml::Node base;
+  base.kind = yaml::Node::Kind::scalar;
+  base.text = name;
+  base.place = {argument, 0, 0};
+  yaml::set_at(node, "base", base);
+  for (const std::string& one : set) {
+    const scenario::Override override = scenario::parse_set(one);
+    constexpr std::string_view kPrefix = "hardware.";
+    const std::string key = override.key.starts_with(kPrefix) ? override.key.substr(kPrefix.size()) : override.key;
+    yaml::set_at(node, key, yaml::parse_override(override.value, "--set " + one));
+  }
+  scenario::Hardware changed = scenario::read_hardware(node);
+  changed.name = named.name;
+  return changed;
 }
 
 model::litmus::RuleSet named_rules(const std::string& command, const std::string& list) {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,12 +9,6 @@
 #include "model/litmus/rule_set.hpp"
 
 namespace loco::cli {
-
-/// Accepts whole numbers in decimal, and refuses what the standard conversions would wrap or cut.
-[[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
-
-/// Accepts decimal numbers from 0 on.
-[[nodiscard]] CLI::Validator seconds();
 
 /// The arguments, the last one first, as CLI11 takes them. `help` is --help, and `help COMMAND` is COMMAND --help.
 [[nodiscard]] std::vector<std::string> words_backwards(int argc, const char* const* argv);
@@ -32,16 +24,10 @@ void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but)
 /// taken.)
 void refuse_values_of_flags(CLI::App& command);
 
-/// An option whose value is a whole number from `least` to `most`, or to what `value` can hold.
-template <typename Number>
-CLI::Option* add_number(CLI::App& command, const std::string& names, Number& value, const std::string& description,
-                        std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<Number>::max()) {
-  return command.add_option(names, value, description)->check(whole_number(least, most));
-}
-
 /// The hardware that an argument names; `argument` is what a mistake in the name is told of: `loco-sim litmus:
-/// --hardware`.
-[[nodiscard]] scenario::Hardware named_hardware(const std::string& argument, const std::string& name);
+/// --hardware`. `set` overrides fields, called pcie.generation=4 or hardware.pcie.generation=4.
+[[nodiscard]] scenario::Hardware named_hardware(const std::string& argument, const std::string& name,
+                                                const std::vector<std::string>& set = {});
 
 /// The coreRMA rules of an option `--rules`; a mistake is a UsageError of `command` (`loco-sim litmus`).
 [[nodiscard]] model::litmus::RuleSet named_rules(const std::string& command, const std::string& list);

@@ -11,6 +11,7 @@
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/commands/verify.hpp"
 #include "loco_sim/replay/replay_on.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "text/file.hpp"
@@ -26,21 +27,6 @@ namespace loco::cli {
 
 namespace {
 
-verify::Network network_named(const std::string& name) {
-  for (std::size_t i = 0; i < verify::kNetworkNames.size(); ++i) {
-    if (verify::kNetworkNames[i] == name) return static_cast<verify::Network>(i);
-  }
-  throw UsageError(
-      fmt::format("loco-sim verify: --network: expected unordered, in-order, verbs or sc, found {}", name));
-}
-
-verify::Fairness fairness_named(const std::string& name) {
-  for (std::size_t i = 0; i < verify::kFairnessNames.size(); ++i) {
-    if (verify::kFairnessNames.at(i) == name) return static_cast<verify::Fairness>(i);
-  }
-  throw UsageError(fmt::format("loco-sim verify: --fairness: expected weak, nic or none, found {}", name));
-}
-
 std::string whole_text(const std::string& path) {
   constexpr std::size_t kBytesMax = std::size_t{16} << 20U;  // a device has no end
   return text::read_file(path, kBytesMax);
@@ -54,35 +40,20 @@ verify::Program program_in(const std::string& path) {
   }
 }
 
-verify::CommandOptions command_options(const VerifyArguments& arguments) {
-  verify::CommandOptions options;
-  options.network = network_named(arguments.network);
-  options.fairness = fairness_named(arguments.fairness);
-  options.engine = arguments.engine;
-  options.pending = arguments.pending;
-  options.max_seconds = arguments.max_seconds;
-  options.max_cpu_seconds = arguments.max_cpu_seconds;
-  options.max_memory = arguments.max_memory << 20U;
-  options.search_flushes = arguments.search_flushes;
-  options.where = arguments.where;
-  options.jobs = arguments.jobs;
-  return options;
-}
-
 /// What counterexamples are tried on. A mistake is told before anything is searched.
-std::vector<scenario::Hardware> hardware_of(const VerifyArguments& arguments) {
+std::vector<scenario::Hardware> hardware_of(const commands::Verify& arguments) {
   std::vector<scenario::Hardware> result;
   for (const std::string& name : arguments.replay_on)
     result.push_back(named_hardware("loco-sim verify: --replay-on", name));
   return result;
 }
 
-int replay_trace(const VerifyArguments& arguments) {
+int replay_trace(const commands::Verify& arguments) {
   const std::vector<scenario::Hardware> hardware = hardware_of(arguments);
   const verify::Program program = program_in(arguments.files.front());
   verify::Replay result;
   try {
-    result = verify::replay(program, whole_text(arguments.replay), network_named(arguments.network));
+    result = verify::replay(program, whole_text(arguments.replay), arguments.options.network);
   } catch (const std::invalid_argument& error) {
     throw UsageError(fmt::format("{}:1:1: {}", arguments.replay, error.what()));
   }
@@ -95,7 +66,7 @@ int replay_trace(const VerifyArguments& arguments) {
     const verify::Semantics semantics(used, verify::all_flushes(used), result.network);
     for (const scenario::Hardware& one : hardware)
       shown.push_back(replay::replay_on(semantics, result.schedule, one.name, one.profile,
-                                        {.max_seconds = arguments.max_seconds, .poll = {}}));
+                                        {.max_seconds = arguments.options.max_seconds, .poll = {}}));
   }
   if (arguments.json) {
     nlohmann::ordered_json json{
@@ -122,7 +93,7 @@ int replay_trace(const VerifyArguments& arguments) {
 }
 
 /// Options that are about one program, and cannot be combined.
-void require_one_program(const VerifyArguments& arguments) {
+void require_one_program(const commands::Verify& arguments) {
   const std::vector<std::pair<const char*, bool>> alone{{"--replay", !arguments.replay.empty()},
                                                         {"--certificate", !arguments.certificate.empty()},
                                                         {"--check-certificate", !arguments.check_certificate.empty()},
@@ -134,9 +105,9 @@ void require_one_program(const VerifyArguments& arguments) {
       throw UsageError(fmt::format("loco-sim verify: {}: expected no {} beside it, found one", first, option));
     first = option;
   }
-  if (first != nullptr && (arguments.search_flushes || arguments.where))
+  if (first != nullptr && (arguments.options.search_flushes || arguments.options.where))
     throw UsageError(fmt::format("loco-sim verify: {}: expected no {} beside it, found one", first,
-                                 arguments.where ? "--where" : "--search-flushes"));
+                                 arguments.options.where ? "--where" : "--search-flushes"));
   const bool prints = arguments.dump.empty() && arguments.check_certificate.empty();
   if (!prints && !arguments.replay_on.empty())
     throw UsageError(fmt::format("loco-sim verify: {}: expected no --replay-on beside it, found one", first));
@@ -157,7 +128,7 @@ std::vector<verify::Expression> predicates_in(const std::string& path, const ver
   }
 }
 
-int dump(const VerifyArguments& arguments, const verify::Program& program, const verify::CommandOptions& options) {
+int dump(const commands::Verify& arguments, const verify::Program& program, const verify::CommandOptions& options) {
   std::string text;
   try {
     text = verify::dump(program, arguments.dump, options);
@@ -171,7 +142,7 @@ int dump(const VerifyArguments& arguments, const verify::Program& program, const
   return kDone;
 }
 
-int check_certificate(const VerifyArguments& arguments, const verify::Program& program,
+int check_certificate(const commands::Verify& arguments, const verify::Program& program,
                       const verify::CommandOptions& options) {
   verify::CertificateCheck check;
   try {
@@ -207,7 +178,7 @@ int check_certificate(const VerifyArguments& arguments, const verify::Program& p
 }
 
 /// What is for safety only says so where it finds other properties.
-void require_safety_only(const VerifyArguments& arguments, const verify::Program& program) {
+void require_safety_only(const commands::Verify& arguments, const verify::Program& program) {
   if (program.liveness.empty()) return;
   const char* option = !arguments.certificate.empty()         ? "--certificate"
                        : !arguments.check_certificate.empty() ? "--check-certificate"
@@ -218,7 +189,7 @@ void require_safety_only(const VerifyArguments& arguments, const verify::Program
 }
 
 /// Writes the certificate of a safe program. Says why where there is none.
-bool write_certificate(const VerifyArguments& arguments, const verify::Report& report,
+bool write_certificate(const commands::Verify& arguments, const verify::Report& report,
                        const verify::CommandOptions& options) {
   if (report.answer.verdict != verify::Verdict::kSafe) {
     say(fmt::format("{}: no certificate: the program is {}\n", report.program.file,
@@ -244,14 +215,14 @@ void draw(const std::string& file, const std::vector<verify::Report>& reports) {
 }
 
 /// Text or JSON to stdout, unless the drawing goes there. Returns what hardware shows, for the page.
-std::vector<std::string> show(const VerifyArguments& arguments, const std::vector<verify::Report>& reports,
+std::vector<std::string> show(const commands::Verify& arguments, const std::vector<verify::Report>& reports,
                               const std::vector<scenario::Hardware>& hardware) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   std::vector<std::string> notes;
   for (const verify::Report& report : reports) {
     const std::vector<replay::OnHardware> shown =
-        replay::replay_on(report, hardware, {.max_seconds = arguments.max_seconds, .poll = {}});
+        replay::replay_on(report, hardware, {.max_seconds = arguments.options.max_seconds, .poll = {}});
     replay::add(shown, notes.emplace_back());
     json.push_back(verify::to_json(report, arguments.times));
     replay::add(shown, json.back());
@@ -266,7 +237,7 @@ std::vector<std::string> show(const VerifyArguments& arguments, const std::vecto
 }
 
 /// What was asked for in files. The verdict is out by now: that one cannot be written says nothing of the program.
-int write_files(const VerifyArguments& arguments, const std::vector<verify::Report>& reports,
+int write_files(const commands::Verify& arguments, const std::vector<verify::Report>& reports,
                 const std::vector<std::string>& notes, const verify::CommandOptions& options) {
   int code = verify::exit_code(reports);
   try {
@@ -283,13 +254,7 @@ int write_files(const VerifyArguments& arguments, const std::vector<verify::Repo
 
 }  // namespace
 
-std::vector<std::string> verify_engine_names() {
-  std::vector<std::string> names;
-  for (const verify::EngineKind& kind : verify::engine_kinds()) names.push_back(kind.name);
-  return names;
-}
-
-int verify_command(const VerifyArguments& arguments) {
+int verify_command(const commands::Verify& arguments) {
   require_one_program(arguments);
   if (!arguments.replay.empty()) return replay_trace(arguments);
   if (!arguments.certificate.empty()) require_place_of(arguments.certificate);
@@ -297,7 +262,7 @@ int verify_command(const VerifyArguments& arguments) {
   if (!arguments.out.empty()) require_place_of(arguments.out);
   std::vector<verify::Program> programs;
   for (const std::string& file : arguments.files) programs.push_back(program_in(file));
-  verify::CommandOptions options = command_options(arguments);
+  verify::CommandOptions options = arguments.options;
   options.predicates = predicates_in(arguments.predicates, programs.front());
   require_safety_only(arguments, programs.front());
   if (!arguments.dump.empty()) return dump(arguments, programs.front(), options);

@@ -135,19 +135,7 @@ Options checked(const Options& given) {
   return o;
 }
 
-/// Where a name stands among those of an enumeration.
-template <class Enum, std::size_t N>
-Enum named(const std::array<std::string_view, N>& names, std::string_view what, std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  require(found != names.end(), fmt::format("{0}: no such {0}: {1}", what, name));
-  return static_cast<Enum>(found - names.begin());
-}
-
 }  // namespace
-
-Test test_named(std::string_view name) { return named<Test>(kTestNames, "test", name); }
-Way way_named(std::string_view name) { return named<Way>(kWayNames, "topology", name); }
-nic::QpType connection_named(std::string_view name) { return named<nic::QpType>(kConnectionNames, "connection", name); }
 
 std::uint32_t default_iterations(Test test, std::uint64_t size) {
   constexpr std::uint64_t kBytesMax = 256ULL << 20U;

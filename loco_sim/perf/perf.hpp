@@ -45,13 +45,9 @@ inline constexpr std::array<std::string_view, 12> kTestNames = {
     "write_lat", "read_lat",  "send_lat",     "atomic_lat",         "write_bw",    "read_bw",
     "send_bw",   "atomic_bw", "dma_read_lat", "dma_write_read_lat", "dma_read_bw", "dma_write_bw"};
 [[nodiscard]] constexpr std::string_view name(Test test) { return kTestNames.at(static_cast<std::size_t>(test)); }
-/// Throws std::invalid_argument when no test has this name.
-[[nodiscard]] Test test_named(std::string_view name);
 
 /// perftest's -c, in the order of nic::QpType.
 inline constexpr std::array<std::string_view, 3> kConnectionNames = {"RC", "UC", "UD"};
-/// Throws std::invalid_argument when no connection has this name.
-[[nodiscard]] nic::QpType connection_named(std::string_view name);
 
 [[nodiscard]] constexpr bool is_bandwidth(Test t) {
   return (t >= Test::write_bw && t <= Test::atomic_bw) || t >= Test::dma_read_bw;
@@ -62,8 +58,6 @@ inline constexpr std::array<std::string_view, 3> kConnectionNames = {"RC", "UC",
 /// What lies between the two sides. `loopback`: both are on one host, and its NIC sends to itself.
 enum class Way : std::uint8_t { back_to_back, star, loopback };
 inline constexpr std::array<std::string_view, 3> kWayNames = {"back_to_back", "star", "loopback"};
-/// Throws std::invalid_argument when no way has this name.
-[[nodiscard]] Way way_named(std::string_view name);
 
 inline constexpr std::uint32_t kQueuePairsMax = 16384;  ///< perftest's MAX_QP_NUM
 

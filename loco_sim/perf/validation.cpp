@@ -19,6 +19,7 @@ namespace loco::perf {
 
 namespace {
 
+using options::member;
 using options::Option;
 using options::Type;
 using scenario::Settings;
@@ -28,26 +29,30 @@ using yaml::Node;
 constexpr std::array<std::pair<std::string_view, Metric>, 4> kMetrics = {
     {{"us", Metric::latency_us}, {"gbps", Metric::gbps}, {"mib_s", Metric::mib_per_second}, {"mops", Metric::mops}}};
 
-constexpr std::array<std::string_view, 3> kConnections = {"RC", "UC", "UD"};
-constexpr std::array<std::string_view, 3> kTopologies = {"back_to_back", "star", "loopback"};
 constexpr std::int64_t kMany = 1 << 30;
+constexpr Option of_bytes(Option option) {
+  option.type = Type::size;
+  return option;
+}
+const std::array kTestOptions = {
+    member<&Options::test>({.key = "test", .choices = kTestNames}),
+    member<&Options::connection>({.key = "connection", .choices = kConnectionNames}),
+    member<&Options::topology>({.key = "topology", .choices = kWayNames}),
+    of_bytes(member<&Options::size>({.key = "size", .least = 1, .most = kMany})),
+    member<&Options::iterations>({.key = "iterations", .most = kMany}),
+    member<&Options::queue_pairs>({.key = "queue_pairs", .least = 1, .most = 65536}),
+    member<&Options::threads>({.key = "threads", .least = 1, .most = 4096}),
+    member<&Options::depth>({.key = "depth", .least = 1, .most = 65536}),
+    member<&Options::signal_every>({.key = "signal_every", .most = 65536}),
+    member<&Options::post_list>({.key = "post_list", .least = 1, .most = 65536}),
+    of_bytes(member<&Options::region>({.key = "region", .most = 1LL << 40})),
+    member<&Options::device_memory>({.key = "device_memory"}),
+    member<&Options::copy>({.key = "copy"}),
+};
 constexpr auto kRowOptions = std::to_array<Option>({
     {.key = "what", .least = 1, .most = 80},
-    {.key = "test", .type = Type::choice, .choices = kTestNames},
     {.key = "hardware", .type = Type::map},
-    {.key = "connection", .type = Type::choice, .fallback = "RC", .choices = kConnections},
-    {.key = "topology", .type = Type::choice, .fallback = "back_to_back", .choices = kTopologies},
-    {.key = "size", .type = Type::size, .least = 1, .most = kMany},
-    {.key = "iterations", .type = Type::integer, .fallback = 0, .most = kMany},
-    {.key = "queue_pairs", .type = Type::integer, .fallback = 1, .least = 1, .most = 65536},
-    {.key = "threads", .type = Type::integer, .fallback = 1, .least = 1, .most = 4096},
-    {.key = "depth", .type = Type::integer, .fallback = 128, .least = 1, .most = 65536},
-    {.key = "signal_every", .type = Type::integer, .fallback = 0, .most = 65536},
-    {.key = "post_list", .type = Type::integer, .fallback = 1, .least = 1, .most = 65536},
     {.key = "inline", .type = Type::integer, .most = 4096},
-    {.key = "region", .type = Type::size, .fallback = 0, .most = 1LL << 40},
-    {.key = "device_memory", .type = Type::boolean, .fallback = 0},
-    {.key = "copy", .type = Type::boolean, .fallback = 0},
     {.key = "quick", .type = Type::boolean, .fallback = 0},
     {.key = "stand_in", .type = Type::boolean, .fallback = 0},
     {.key = "us", .least = 1, .most = 20},
@@ -84,7 +89,7 @@ double number(const scenario::Value& value, std::string_view key) {
 }
 
 Row read_row(const Node& node, const Node& hardware) {
-  const Settings s = scenario::read_settings(node, "", {{"", kRowOptions}});
+  const Settings s = scenario::read_settings(node, "", {{"", kTestOptions}, {"", kRowOptions}});
   Row row;
   (void)required(node, "what");
   (void)required(node, "test");
@@ -95,22 +100,9 @@ Row read_row(const Node& node, const Node& hardware) {
   row.files = machine.files;
   Options& o = row.options;
   o.profile = machine.profile;
-  o.test = test_named(s.at("test").text);
-  o.connection = connection_named(s.at("connection").text);
-  o.topology = way_named(s.at("topology").text);
-  const auto count = [&](const char* key) { return static_cast<std::uint32_t>(s.at(key).number); };
-  o.size = s.contains("size") ? static_cast<std::uint64_t>(s.at("size").number)
-                              : default_size(o.test, longest(o.connection, o.profile));
-  o.iterations = count("iterations");
-  o.queue_pairs = count("queue_pairs");
-  o.threads = count("threads");
-  o.depth = count("depth");
-  o.post_list = count("post_list");
-  o.signal_every = count("signal_every");
-  if (s.contains("inline")) o.inline_max = count("inline");
-  o.region = static_cast<std::uint64_t>(s.at("region").number);
-  o.device_memory = s.at("device_memory").number != 0;
-  o.copy = s.at("copy").number != 0;
+  for (const Option& option : kTestOptions) option.set(&o, s.find(option.key)->second.number);
+  if (node.find("size") == nullptr) o.size = default_size(o.test, longest(o.connection, o.profile));
+  if (s.contains("inline")) o.inline_max = static_cast<std::uint32_t>(s.at("inline").number);
   row.quick = s.at("quick").number != 0;
   row.stand_in = s.at("stand_in").number != 0;
   for (const auto& [key, metric] : kMetrics) {

@@ -84,3 +84,13 @@ def _trace_error(text: str, offset: int) -> TraceError:
     error = TraceError(text)
     error.offset = offset
     return error
+
+
+class WrongType(InputError, TypeError):
+    """An argument of a type that the call does not take."""
+
+
+def _wrong_type(argument: str, expected: str, found: str) -> WrongType:
+    error = WrongType(f"{argument}: expected {expected}, found {found}")
+    error.key, error.expected, error.found = argument.rpartition(" ")[2], expected, found
+    return error

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from . import _core
 from ._optional import need
-from .units import WORD_MAX, at_least, yes_or_no
 
 if TYPE_CHECKING:
     import pandas
@@ -42,35 +41,33 @@ class GeneratedTest:
 class GeneratedTests:
     """The tests that `generate` found: iterate over them, as often as you like; they are made as they are asked for."""
 
-    def __init__(self, asked: tuple[Any, ...], pivot: str, after: str, limit: int, every: int) -> None:
-        self._asked = asked
-        self._question = _core.GenerateQuestion(*asked)
-        self._pivot, self._after, self._limit, self._every = pivot, after, limit, every
+    def __init__(self, given: dict[str, Any], every: int) -> None:
+        self._given, self._every = given, every
 
     def __iter__(self) -> Iterator[GeneratedTest]:
-        after, skip, left = self._after, 0, self._limit or None
+        after, skip, left = self._given["after"], 0, self._given["limit"] or None
         while left is None or left > 0:
             wanted = _BATCH if left is None else min(_BATCH, left)
-            batch = _core.generate_batch(self._question, after, skip, self._every, wanted)
+            batch = _core.generate_batch(self._given, after, skip, self._every, wanted)
             for name, size, document, outcomes, forbidden in batch:
-                yield GeneratedTest(name, self._pivot, size, document, tuple(outcomes), forbidden)
+                yield GeneratedTest(name, self._given["pivot"], size, document, tuple(outcomes), forbidden)
             if len(batch) < wanted:
                 return
             after, skip = batch[-1][0], self._every - 1
             left = None if left is None else left - len(batch)
 
     def __repr__(self) -> str:
-        pivot, rules, statements, reads, processes, hosts, size, _ = self._asked
-        more = "".join(f", {name}={value!r}" for name, value in (
-            ("statements", statements), ("hosts", hosts), ("after", self._after), ("limit", self._limit)) if value)
-        return f"GeneratedTests({pivot!r}, size={size}, processes={processes}, rules={rules!r}, reads={reads!r}{more})"
+        given = self._given
+        shown = [repr(given["pivot"]), *(f"{name}={given[name]!r}" for name in ("size", "processes", "rules", "reads")),
+                 *(f"{name}={given[name]!r}" for name in ("statements", "hosts", "after", "limit") if given[name])]
+        return f"GeneratedTests({', '.join(shown)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self._asked, self._pivot, self._after, self._limit, self._every)
+        return GeneratedTests, (self._given, self._every)
 
     def counts(self) -> dict[int, int]:
         """How many tests there are of each size, whatever `after`, `limit` and `sample` say."""
-        return dict(_core.generate_count(self._question))
+        return dict(_core.generate_count(self._given))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each test: name, pivot, size, outcomes (how many), forbidden, document."""
@@ -78,10 +75,6 @@ class GeneratedTests:
         columns = ["name", "pivot", "size", "outcomes", "forbidden", "document"]
         rows = [(t.name, t.pivot, t.size, len(t.outcomes), t.forbidden, t.document) for t in self]
         return pandas.DataFrame(rows, columns=columns)
-
-
-def _again(*state: Any) -> GeneratedTests:
-    return GeneratedTests(*state)
 
 
 def generate(pivot: str, size: int, *, processes: int = 1, hosts: int | None = None,
@@ -111,25 +104,15 @@ def generate(pivot: str, size: int, *, processes: int = 1, hosts: int | None = N
     >>> generate("LO", 5).counts()
     {3: 1, 4: 5, 5: 23}
     """
-    numbers = {"size": at_least("size", size, 1, most=2**31 - 1), "processes": at_least("processes", processes, 1, most=2**31 - 1),
-               "hosts": 0 if hosts is None else at_least("hosts", hosts, 1, most=2**31 - 1)}
-    limit, sample = at_least("limit", limit, 0, most=WORD_MAX), at_least("sample", sample, 0, most=WORD_MAX)
-    texts: dict[str, Any] = {"pivot": pivot, "reads": reads, "after": after, "statements": _list(statements),
-                             "rules": _list(rules)}
-    for name, value in texts.items():
-        if not isinstance(value, str):
-            raise TypeError(f"{name}: expected text, found {value!r}")
+    given = dict(locals(), statements=_list(statements), rules=_list(rules))
+    _core.generate_check(given)
     if sample and after:
         raise ValueError(f"sample: expected no after beside it, found {after!r}")
-    asked = (texts["pivot"], texts["rules"], texts["statements"], texts["reads"], numbers["processes"], numbers["hosts"],
-             numbers["size"], yes_or_no("anyway", anyway))
-    question = _core.GenerateQuestion(*asked)
-    _core.generate_check(question, texts["after"], limit)
     every = 1
     if sample:
-        tests = sum(count for _, count in _core.generate_count(question))
+        tests = sum(count for _, count in _core.generate_count(given))
         every = max(1, -(-tests // sample))
-    return GeneratedTests(asked, pivot, after, limit, every)
+    return GeneratedTests(given, every)
 
 
 def _list(words: Any) -> Any:

@@ -7,14 +7,12 @@ import html
 import json
 import os
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Iterable, Mapping, Union
 
 from . import _core
 from ._keys import file_name, require_utf8
 from .errors import InputError
 from .scenario import yaml_text
-from .units import WORD_MAX, at_least
 
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
 
@@ -208,17 +206,12 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     >>> results.ok, len(results[0].outcomes)
     (True, 3)
     """
-    runs, seed = at_least("runs", runs, 1, most=WORD_MAX), at_least("seed", seed, 0, most=WORD_MAX)
-    max_executions = at_least("max_executions", max_executions, 0, most=WORD_MAX)
-    loop_bound = at_least("loop_bound", loop_bound, 0, most=2**31 - 1)
-    if not isinstance(max_seconds, Real):
-        raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")
-    if not max_seconds >= 0:  # nor NaN, which is no limit at all
-        raise ValueError(f"max_seconds: expected 0 or more, found {max_seconds}")
-    for name, value in (("model", model or ""), ("engine", engine), ("hardware", hardware), ("flip", flip or "")):
-        if not isinstance(value, str):
-            raise TypeError(f"{name}: expected a name, found {value!r}")
-    variants = [variants] if isinstance(variants, str) else list(variants)
+    if isinstance(variants, Iterable) and not isinstance(variants, str):
+        variants = list(variants)  # looked through for each test
+    given = {"model": model, "engine": engine, "hardware": hardware, "runs": runs, "seed": seed,
+             "max_executions": max_executions, "max_seconds": max_seconds, "loop_bound": loop_bound, "flip": flip,
+             "variants": variants}
+    _core.check_litmus(given)
     if (flip or variants) and engine != "declarative":
         raise ValueError(f"{'flip' if flip else 'variants'}: expected engine=\"declarative\", found {engine!r}")
     programs, left_out = _programs(tests, model or "")
@@ -227,8 +220,7 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     results = LitmusResults()
     results.left_out = tuple(left_out)
     for program in programs:
-        ran = _core.run_litmus(program.core, engine, model or "", hardware, runs, seed, max_executions, max_seconds,
-                               loop_bound, flip or "", variants)
+        ran = _core.run_litmus(program.core, given)
         found = json.loads(ran.json)[0]
         results.append(LitmusResult(
             found["name"], found["model"], found["engine"], tuple(found["outcomes"]), found["verdict"], ran.ok,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Mapping
 from . import _core
 from ._optional import need
 from .scenario import yaml_text
-from .units import WORD_MAX, at_least
 
 if TYPE_CHECKING:
     import pandas
@@ -121,13 +120,10 @@ def corerma(*, size: str = "paper", jobs: int = 1, tests: int = 0) -> Campaign:
     Raises:
         ValueError: another size, or numbers out of range.
     """
-    if size not in ("paper", "small"):
-        raise ValueError(f"size: expected 'paper' or 'small', found {size!r}")
-    return Campaign(json.loads(_core.corerma_json(size == "small", at_least("jobs", jobs, 1, most=256),
-                                                  at_least("tests", tests, 0, most=WORD_MAX))))
+    return Campaign(json.loads(_core.corerma_json({"size": size, "jobs": jobs, "tests": tests})))
 
 
-def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str = "", tests: int = 60) -> Fit:
+def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str | None = None, tests: int = 60) -> Fit:
     """The strongest sets of coreRMA rules that a network is consistent with.
 
     Args:
@@ -144,9 +140,7 @@ def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str = 
     >>> str(fit({"base": "model-weak", "nic": {"placement": "unordered"}}, tests=10))
     'corerma-unordered plus PTA, SO, SF, FA'
     """
-    if not isinstance(routing, str):
-        raise TypeError(f"routing: expected a name, found {routing!r}")
-    data = json.loads(_core.fit_json(yaml_text(hardware), routing, at_least("tests", tests, 1, most=WORD_MAX)))
+    data = json.loads(_core.fit_json({"hardware": yaml_text(hardware), "routing": routing or None, "tests": tests}))
     strongest = tuple(RuleSetFit(s["words"], s["base"], tuple(s["plus"]), tuple(s["rules"]), tuple(s["ruled_out"]))
                       for s in data["strongest"])
     return Fit(data["hardware"], strongest, tuple(data["exceptions"]), data["left_out"], tuple(data["untested"]),

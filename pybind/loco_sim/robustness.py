@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, Iterable
 
 from . import _core
 from ._keys import file_name
 from .errors import InputError
 from .litmus_tests import Outcome, Tests, _programs
-from .units import at_least
 
 __all__ = ["Robustness", "robust"]
-
-_MODELS = ("rdmatso", "rdmawait", "loco")
 
 
 @dataclass(frozen=True)
@@ -96,13 +92,8 @@ def robust(tests: Tests, model: str | None = None, *, network: str = "unordered"
     >>> found.robust, found.outcome, found.repair["size"]
     (False, {'a': 0, 'b': 0}, 2)
     """
-    max_repair = at_least("max_repair", max_repair, 0, most=16)
-    if not isinstance(max_seconds, Real):
-        raise TypeError(f"max_seconds: expected a number of seconds, found {max_seconds!r}")
-    if not max_seconds >= 0:
-        raise ValueError(f"max_seconds: expected 0 or more, found {max_seconds}")
-    if model is not None and model not in _MODELS:
-        raise ValueError(f"model: expected one of {', '.join(_MODELS)}, found {model!r}")
+    given = {"model": model, "network": network, "repair": repair, "max_repair": max_repair, "max_seconds": max_seconds}
+    _core.check_robust(given)
     entries: list[Any] = [tests] if isinstance(tests, (str, os.PathLike)) or not isinstance(tests, Iterable) else list(tests)
     found = []
     litmus = [e for e in entries if not _is_rma(e)]
@@ -110,15 +101,14 @@ def robust(tests: Tests, model: str | None = None, *, network: str = "unordered"
         programs, left_out = _programs(litmus[0] if len(litmus) == 1 else litmus, model or "")
         if left_out and not programs:
             raise InputError(left_out[0])
-        found += [_robustness(*_core.robust_litmus(p.core, model or "", repair, max_repair, max_seconds))
-                  for p in programs]
+        found += [_robustness(*_core.robust_litmus(p.core, given)) for p in programs]
     for entry in entries:
         if not _is_rma(entry):
             continue
         name = file_name(entry)
         try:
             with open(name, encoding="utf-8") as text:
-                found.append(_robustness(*_core.robust_rma(text.read(), name, network, max_seconds)))
+                found.append(_robustness(*_core.robust_rma(text.read(), name, given)))
         except OSError as error:
             raise InputError(f"{name}: expected a file that can be read, found: {error.strerror}") from error
     return found

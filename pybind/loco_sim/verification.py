@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
 from typing import Any, Union
 
 from . import _core
@@ -16,7 +15,6 @@ from ._optional import need
 from ._shown import shown
 from .errors import InputError
 from .scenario import yaml_text
-from .units import WORD_MAX, yes_or_no
 
 Hardware = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 
@@ -118,29 +116,11 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", fairn
             content = file.read(_FILE_BYTES_MAX + 1)
         if len(content) > _FILE_BYTES_MAX:
             raise InputError(f"{shown(name)}:1:1: expected at most {_FILE_BYTES_MAX} bytes, found more")
-    for argument, value in (("network", network), ("fairness", fairness), ("engine", engine)):
-        if not isinstance(value, str):
-            raise TypeError(f"{argument}: expected a name, found {value!r}")
-    for argument, number, most in (("pending", pending, 2**32 - 1), ("max_memory", max_memory, WORD_MAX)):
-        if not isinstance(number, Integral):
-            raise TypeError(f"{argument}: expected a whole number, found {number!r}")
-        if not 1 <= number <= most:
-            raise InputError(f"verify(): {argument}: expected a number from 1 to {most}, found {number}")
-    for argument, limit in (("max_seconds", max_seconds), ("max_cpu_seconds", max_cpu_seconds)):
-        if not isinstance(limit, Real):
-            raise TypeError(f"{argument}: expected a number of seconds, found {limit!r}")
-        if not limit >= 0:  # nor NaN, which is no limit at all
-            raise InputError(f"verify(): {argument}: expected a number from 0 on, found {limit}")
     profiles = [replay_on] if isinstance(replay_on, (str, os.PathLike, Mapping)) else replay_on
-    hardware = [yaml_text(one) for one in profiles]
-    try:
-        out, words = _core.verify_program(content, name, network, fairness, engine,
-                                          yes_or_no("search_flushes", search_flushes), yes_or_no("where", where), pending,
-                                          max_seconds, max_cpu_seconds, max_memory, hardware)
-    except InputError:
-        raise
-    except ValueError as error:  # a network or an engine
-        raise InputError(f"verify(): {error}") from None
+    out, words = _core.verify_program(content, name, {
+        "network": network, "fairness": fairness, "engine": engine, "search_flushes": search_flushes, "where": where,
+        "pending": pending, "max_seconds": max_seconds, "max_cpu_seconds": max_cpu_seconds, "max_memory": max_memory,
+        "replay_on": [yaml_text(one) for one in profiles]})
     report = json.loads(out)
     flushes = report["flushes"]
     return Verification(

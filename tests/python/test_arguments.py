@@ -125,7 +125,7 @@ def test_of_verify(argument, values):
 
 def test_of_others(barrier):
     trace = ls.run(barrier).trace
-    refused(lambda: ls.fit("model-weak", routing=None), "routing")
+    refused(lambda: ls.fit("model-weak", routing=5), "routing")
     refused(lambda: ls.litmus(TEST, flip=5), "flip")
     refused(lambda: trace.to_dot(limit=2**64), "limit")
     refused(lambda: ls.check(trace, max_violations=2**64), "max_violations")

@@ -105,7 +105,7 @@ def test_sizes_as_people_write_them(text, size):
     ({"connection": "UD"}, "perf write_lat: connection: expected RC or UC, since UD has SENDs only, found UD"),
     ({"test": "writ_lat"}, "perf: test: expected one of write_lat, "),
     ({"topology": "ring"}, "perf: topology: expected one of back_to_back, star, loopback, found 'ring'"),
-    ({"size": "4us"}, "perf: size: expected a size of at least 1 byte, such as 64 or 4KiB, found '4us'"),
+    ({"size": "4us"}, "perf: size: expected a size such as 64B or 4KiB .* of at least 1B, found '4us'"),
     ({"size": 0}, "perf: size: expected a size"),
     ({"size": 2**31}, "perf write_lat: size: expected 1 to 1073741824 bytes, found 2147483648"),
     ({"iterations": 0}, "perf: iterations: expected an integer from 1 to"),

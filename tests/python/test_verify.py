@@ -45,9 +45,9 @@ def test_mistakes():
         ls.verify("process 1 { flsh(1); } assert final (1);")
     assert str(error.value) == "<program>:1:13: expected a statement, found \"flsh\"; did you mean \"flush\"?"
     assert (error.value.line, error.value.column) == (1, 13)
-    with pytest.raises(ls.InputError, match="expected unordered, in-order, verbs or sc, found .ring."):
+    with pytest.raises(ls.InputError, match="network: expected one of unordered, verbs, in-order, sc, found .ring."):
         ls.verify(SAFE, network="ring")
-    with pytest.raises(ls.InputError, match="expected an engine"):
+    with pytest.raises(ls.InputError, match="engine: expected one of auto, explicit"):
         ls.verify(SAFE, engine="none")
     with pytest.raises(ls.InputError, match="pending"):
         ls.verify(SAFE, pending=0)

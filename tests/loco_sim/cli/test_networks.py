@@ -12,7 +12,7 @@ import pytest
     ("fit", "--hardware"),
     ("fit --hardware model-weak --fabric routing=sideways", "routing=deterministic, ecmp, adaptive or spray"),
     ("fit --hardware model-weak --fabric loss=1", "routing=deterministic, ecmp, adaptive or spray"),
-    ("fit --hardware model-weak --set placement=unordered", "KEY=VALUE with a key of the profile"),
+    ("fit --hardware model-weak --set placement=unordered", 'did you mean "hardware.nic.placement"?'),
     ("fit --hardware model-weak --set nic.placement=sideways", "one of in_order, "),
     ("fit --hardware model-weak --set nic.placment=unordered", 'did you mean "placement"?'),
     ("fit --hardware model-weak --set nic.stale_operands=add --set nic.atomic_operands=posted", "nic.atomic_operands"),

@@ -1,0 +1,17 @@
+// A table of rows (options/command.hpp) as options of CLI11.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+
+#include "options/command.hpp"
+
+namespace loco::cli {
+
+/// In their order. `rows` and `owner` outlive the app. Rows without names are Python's.
+void add_rows(CLI::App& command, std::span<const options::Row> rows, void* owner);
+
+/// What the command line calls the option of this keyword: `--tx-depth`.
+[[nodiscard]] std::string option_name(std::span<const options::Row> rows, std::string_view keyword);
+
+}  // namespace loco::cli
