@@ -4,10 +4,11 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "loco_sim/workloads/gathering.hpp"
 #include "loco_sim/workloads/rounds.hpp"
-#include "nic_model/delivery/transports.hpp"
 #include "sim/rng.hpp"
 #include "sim/time.hpp"
 
@@ -198,7 +199,8 @@ struct Together {
   std::uint32_t there = 0;  // threads that have come to the end of an iteration
   std::uint64_t round = 0;  // iterations that have begun
   std::int64_t began_ps = 0;
-  std::int64_t ended_ps = 0;  // of the last one, so far
+  std::int64_t ended_ps = 0;             // of the last one, so far
+  std::optional<Gathering> gathering{};  // in parts of a machine: of the threads in this one
 
   [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t channel, Rank rank,
                                     std::uint32_t part) const {
@@ -281,6 +283,7 @@ class CollectiveMember {
   /// All threads begin the next iteration when the last one is there. False when a message has failed.
   bool meet() {
     static_cast<void>(node_.flag_load(own_));  // a look: the thread is not ahead of the clock
+    if (all_.gathering) return gather();
     const std::uint64_t round = all_.round;
     const std::uint32_t threads = schedule_.ranks * all_.play.channels;
     if (++all_.there == threads) {
@@ -296,6 +299,13 @@ class CollectiveMember {
       node_.pause();
       static_cast<void>(node_.flag_load(own_));
     }
+    return !all_.failed;
+  }
+
+  /// The same where some of them may be in other parts of the machine.
+  bool gather() {
+    const std::uint64_t turn = all_.gathering->come(node_, own_);
+    while (node_.flag_load(own_) != turn && !all_.failed) node_.pause();
     return !all_.failed;
   }
 
@@ -573,6 +583,20 @@ class CollectiveMember {
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
 };
 
+/// Threads gather across the parts of the machine, which have the same queue pairs.
+void be_parted(const Setup& setup, Together& all) {
+  const CollectivePlay& play = all.play;
+  std::uint32_t here = 0;
+  for (Rank r = 0; r < play.schedule.ranks; ++r)
+    if (setup.cluster.system().has(setup.hosts.node(r))) here += play.channels;
+  all.gathering.emplace(setup.cluster, here, [&setup, &all](sim::SimTime at) {
+    if (++all.round > all.play.warmup + 1) setup.results.add(all.play.name, all.began_ps, all.ended_ps);
+    all.began_ps = at.ps;
+  });
+  for (const Move& move : play.schedule.moves)
+    for (std::uint32_t c = 0; c < play.channels; ++c) setup.hosts.connect_ahead(move.from, c, move.to);
+}
+
 }  // namespace
 
 void start_collective(const Setup& setup, CollectivePlay play) {
@@ -583,16 +607,16 @@ void start_collective(const Setup& setup, CollectivePlay play) {
   const ClusterConfig& config = setup.cluster.config();
   Rounds rounds(config.fast_forward, nodes * channels, rows(play, layout, config.profile),
                 [&setup] { return disturbances(setup.cluster.system()); });
-  const auto together = std::make_shared<Together>(
-      Together{.play = std::move(play),
-               .layout = layout,
-               .plans = std::move(plans),
-               .memory = std::vector<std::vector<Region>>(nodes),
-               .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
-                   nodes, std::vector<std::vector<std::uint32_t>>(channels)),
-               .rounds = std::move(rounds),
-               .behind = std::vector<Behind>(channels),
-               .ordered = !nic::reliable_order(setup.cluster.config().profile).writes_early});
+  const auto together =
+      std::make_shared<Together>(Together{.play = std::move(play),
+                                          .layout = layout,
+                                          .plans = std::move(plans),
+                                          .memory = std::vector<std::vector<Region>>(nodes),
+                                          .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
+                                              nodes, std::vector<std::vector<std::uint32_t>>(channels)),
+                                          .rounds = std::move(rounds),
+                                          .behind = std::vector<Behind>(channels),
+                                          .ordered = !setup.hosts.delivery().order.writes_early});
   for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
       together->memory[r].push_back(setup.hosts.transport(r).allocate(layout.end()));
@@ -603,6 +627,7 @@ void start_collective(const Setup& setup, CollectivePlay play) {
       setup.hosts.spawn(
           r, channels == 1 ? "main" : "channel " + std::to_string(c),
           [&setup, together, r, c](Transport& node) { CollectiveMember(node, setup, *together, r, c).run(); });
+  if (config.network.share.ranked) be_parted(setup, *together);
 }
 
 }  // namespace loco::workloads::collectives
