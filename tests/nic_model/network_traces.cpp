@@ -69,7 +69,10 @@ class Trace final : public nic::Observer {
          {s.id, number(s.stamp), s.finished, s.nic_atomic, s.thread, s.op, s.peer, s.home, s.address, s.value,
           s.value_read, s.source, s.overwrote, s.seq});
   }
-  void add(std::uint64_t value) { hash_ = sim::splitmix64(hash_ ^ value); }
+  void add(std::uint64_t value) {
+    std::uint64_t state = hash_ ^ value;
+    hash_ = sim::splitmix64(state);
+  }
 
   bool accesses_, print_;
   std::uint64_t hash_ = 0;

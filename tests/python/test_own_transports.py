@@ -52,31 +52,38 @@ def test_only_the_transport_that_needs_order_goes_back_where_paths_differ():
 
 def test_a_collective_waits_for_its_data_where_its_transport_does_not_order_it():
     """On rud nothing orders a word behind its data: each put is awaited, which takes longer, and sums stay right."""
-    job = {"kind": "all_reduce", "size": "256KiB", "nodes": [0, 1, 2, 3]}
-    result = run([{**job, "name": "rc"}])
-    other = run([{**job, "name": "rud", "transport": "uet"}])
-    top = run([{**job, "name": "rud"}], transport="uet")
-    took = [r.operations[0].median_ps for r in (result, other, top)]
-    assert took[1] > took[0]
-    assert took[1] == took[2]
-    assert not other.broken
+    def took(own: str | None, of_run: str) -> int:
+        job = {"name": "job", "kind": "all_reduce", "size": "256KiB", "nodes": [0, 1, 2, 3]}
+        result = run([{**job, "transport": own} if own else job], transport=of_run)
+        assert not result.broken
+        return result.operations["job: all_reduce"].median
+
+    assert took("uet", "rc") > took(None, "rc")
+    assert took("uet", "rc") == took(None, "uet")
+    assert took("rc", "uet") == took(None, "rc")
 
 
 def test_an_override_reaches_a_transport_in_its_short_form():
-    workloads = [flow("a", 1, 0, transport="uet"), flow("b", 3, 2)]
-    rod = run(workloads, sim={"threads": 1}) if False else ls.run(
-        {"hardware": "cx5-roce-100g", "topology": {"kind": "star", "nodes": 4}, "workloads": workloads},
-        overrides={"workloads.a.transport.mode": "rod"})
-    assert packets(rod) == packets(run([flow("a", 1, 0, transport={"kind": "uet", "mode": "rod"}), flow("b", 3, 2)]))
+    scenario = {"hardware": "cx5-roce-100g", "topology": {"kind": "star", "nodes": 4},
+                "workloads": [flow("a", 1, 0, transport="uet"), flow("b", 3, 2)]}
+    said = run([flow("a", 1, 0, transport={"kind": "uet", "mode": "rod"}), flow("b", 3, 2)])
+    assert ls.run(scenario, overrides={"workloads.a.transport.mode": "rod"}).flows.equals(said.flows)
 
 
-@pytest.mark.parametrize("own, more, expected", [
-    ("tcp", {}, "transport.kind"),
-    ({"kind": "rc", "mode": "rod"}, {}, "transport.mode"),
-    ({"kind": "uet", "paths": {"lanes": 3}}, {}, "transport.paths"),
-    ("uet", {"fabric": {"model": "flow"}}, "fabric.model: packet"),
-    ("uet", {"hardware": "model-weak", "transport": "rc", "faults": ["responder_reorders"]}, "of connections"),
+TWO_PORTS = {"kind": "custom", "hosts": 4, "switches": 2,
+             "edges": [[f"h{host}", f"s{switch}"] for host in range(4) for switch in range(2)]}
+
+
+@pytest.mark.parametrize("entry, more, key, expected", [
+    ({"transport": "tcp"}, {}, "workloads[0].transport.kind", "rc"),
+    ({"transport": {"kind": "rc", "mode": "rod"}}, {}, "workloads[0].transport", "fields that fit together"),
+    ({"transport": {"kind": "uet", "lanes": 3}}, {}, "workloads[0].transport", "a known key"),
+    ({"transport": {"kind": "uet", "mode": "rudi"}, "operation": "send"}, {}, "workloads[0].operation", "write, read"),
+    ({"transport": "uet"}, {"fabric": {"model": "flow"}}, "workloads[0].transport", "fabric.model: packet"),
+    ({"transport": "uet"}, {"topology": TWO_PORTS}, "workloads[0].transport", "as the run's does"),
 ])
-def test_what_does_not_fit_is_refused_with_its_place(own, more, expected):
-    with pytest.raises(ls.ScenarioError, match=r"workloads\[0\]\.transport" if "fabric" not in more else "transport"):
-        run([flow("a", 1, 0, transport=own)], **more)
+def test_what_does_not_fit_is_refused_with_its_place(entry, more, key, expected):
+    with pytest.raises(ls.InputError) as error:
+        run([flow("a", 1, 0, **entry), flow("b", 3, 2)], **more)
+    assert error.value.key == key
+    assert expected in error.value.expected

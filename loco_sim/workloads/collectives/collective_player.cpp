@@ -200,7 +200,7 @@ struct Together {
   std::uint64_t round = 0;  // iterations that have begun
   std::int64_t began_ps = 0;
   std::int64_t ended_ps = 0;             // of the last one, so far
-  std::optional<Gathering> gathering{};  // in parts of a machine: of the threads in this one
+  std::unique_ptr<Gathering> gathering{};  // in parts of a machine: of the threads in this one
 
   [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t channel, Rank rank,
                                     std::uint32_t part) const {
@@ -589,7 +589,7 @@ void be_parted(const Setup& setup, Together& all) {
   std::uint32_t here = 0;
   for (Rank r = 0; r < play.schedule.ranks; ++r)
     if (setup.cluster.system().has(setup.hosts.node(r))) here += play.channels;
-  all.gathering.emplace(setup.cluster, here, [&setup, &all](sim::SimTime at) {
+  all.gathering = std::make_unique<Gathering>(setup.cluster, here, [&setup, &all](sim::SimTime at) {
     if (++all.round > all.play.warmup + 1) setup.results.add(all.play.name, all.began_ps, all.ended_ps);
     all.began_ps = at.ps;
   });
