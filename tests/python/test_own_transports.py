@@ -10,8 +10,8 @@ import loco_sim as ls
 
 pytest.importorskip("pandas")
 
-PACKETS = 64
-SIZE = f"{PACKETS * 4096}B"
+PACKETS = 256  # of 1,024 bytes, as the profile has them
+SIZE = f"{PACKETS * 1024}B"
 SPRAYED = {"routing": "spray"}
 LEAF_SPINE = {"kind": "leaf_spine", "leaves": 2, "spines": 4, "hosts_per_leaf": 4}
 
