@@ -46,6 +46,7 @@ CASES = {
                              "{kind: all_reduce, algorithm: halving_doubling, size: 256KiB, iterations: 3, warmup: 1}"),
     "all to all, channels": ("{routing: ecmp}", "{kind: all_to_all, size: 256KiB, iterations: 2, channels: 2}"),
     "broadcast": ("{routing: ecmp}", "{kind: broadcast, algorithm: binomial, size: 64KiB, iterations: 3}"),
+    "all_gather of one part": ("{routing: ecmp}", "{kind: all_gather, size: 64KiB, iterations: 2, ranks: [0-3]}"),
     "all_gather of some": ("{routing: ecmp}", "{kind: all_gather, size: 64KiB, iterations: 2, ranks: [0, 5, 9, 14]}"),
 }
 
