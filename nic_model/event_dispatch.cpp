@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
