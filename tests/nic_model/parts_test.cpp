@@ -6,11 +6,14 @@
 #include "nic_model/parts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <random>
+#include <thread>
+#include <utility>
 
 #include "fabric/packet_network.hpp"
 #include "fabric/report.hpp"
@@ -328,6 +331,69 @@ TEST_CASE("what two Systems tell of READs that are executed again is what one te
     check_same(one, run(config, plan, nic::parts_of(config, 2)));
   }
   CHECK(repeated > 20);  // else it has shown nothing
+}
+
+namespace {
+
+/// A part of two hosts whose thread comes to where both meet, beside one that is busy for 10 us.
+struct Meeting {
+  sim::SimTime came{}, released{}, reached{}, went_on{};
+  int busy_turns = 0;
+
+  void simulate(nic::PartMeeting& meeting, const nic::SystemConfig& config, std::uint8_t part, sim::Duration after) {
+    nic::System system(config);
+    Scripts scripts;
+    std::vector<std::uint32_t> flags;
+    bool sleeps = true;
+    int turns = 0;
+    for (nic::NodeId node = 0; node < 2; ++node) {
+      flags.push_back(system.create_flag(node));
+      system.create_thread(node);
+      scripts.steps.emplace_back([&](nic::Cpu& cpu) { ++turns < 200 ? cpu.resume_after(50_ns) : cpu.stop(); });
+      system.create_thread(node);
+      scripts.steps.emplace_back([&, node](nic::Cpu& cpu) {
+        if (std::exchange(sleeps, false)) return cpu.resume_after(after);
+        if (came == sim::SimTime{}) meeting.gathered(part, came = cpu.now());
+        if (cpu.flag_load(flags[node]) == 0) return cpu.pause({});
+        went_on = cpu.now();
+        busy_turns = turns;
+        cpu.stop();
+      });
+    }
+    meeting.gathers(part, [&](sim::SimTime at) {
+      released = at;
+      reached = system.now();
+      system.set_flag_at(part, flags[part], 1, at);
+    });
+    nic::Context context{scripts};
+    CHECK(meeting.run(part, system, [&](sim::SimTime end) {
+      while (!meeting.must_return(part) && system.step_before(context, end)) {
+      }
+    }));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("threads of two parts that meet go on when the second has come, and neither part is beyond that") {
+  nic::SystemConfig config = two_hosts(0);
+  config.profile.link_delay = 2_us;  // else parts could be so far ahead of each other
+  const std::vector<std::uint8_t> apart = nic::parts_of(config, 2);
+  nic::PartMeeting meeting(config, apart);
+  std::array<Meeting, 2> sides;
+  {
+    std::jthread other([&] { sides[1].simulate(meeting, nic::part_config(config, apart, 1), 1, 5_us); });
+    sides[0].simulate(meeting, nic::part_config(config, apart, 0), 0, 1_us);
+  }
+  CHECK(sides[0].came == sim::SimTime{} + 1_us);
+  CHECK(sides[1].came == sim::SimTime{} + 5_us);
+  for (const Meeting& side : sides) {
+    CHECK(side.released == sides[1].came);
+    CHECK(side.reached <= side.released);
+    CHECK(side.busy_turns >= 101);  // of 50 ns each, from 0 until 5 us, which is before they go on
+    CHECK(side.went_on >= side.released);
+    CHECK(side.went_on <= side.released + 1_us);
+  }
 }
 
 namespace {
