@@ -339,6 +339,7 @@ namespace {
 struct Meeting {
   sim::SimTime came{}, released{}, reached{}, went_on{};
   int busy_turns = 0;
+  bool ended = false;
 
   void simulate(nic::PartMeeting& meeting, const nic::SystemConfig& config, std::uint8_t part, sim::Duration after) {
     nic::System system(config);
@@ -366,10 +367,10 @@ struct Meeting {
       system.set_flag_at(part, flags[part], 1, at);
     });
     nic::Context context{scripts};
-    CHECK(meeting.run(part, system, [&](sim::SimTime end) {
+    ended = meeting.run(part, system, [&](sim::SimTime end) {
       while (!meeting.must_return(part) && system.step_before(context, end)) {
       }
-    }));
+    });
   }
 };
 
@@ -388,6 +389,7 @@ TEST_CASE("threads of two parts that meet go on when the second has come, and ne
   CHECK(sides[0].came == sim::SimTime{} + 1_us);
   CHECK(sides[1].came == sim::SimTime{} + 5_us);
   for (const Meeting& side : sides) {
+    CHECK(side.ended);
     CHECK(side.released == sides[1].came);
     CHECK(side.reached <= side.released);
     CHECK(side.busy_turns >= 101);  // of 50 ns each, from 0 until 5 us, which is before they go on
