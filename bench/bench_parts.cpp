@@ -5,103 +5,35 @@
 // does not depend on that: the processor time of the busiest part against that of the whole.
 // Exit code 1 when the parts do not do what the whole does.
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <vector>
 
+#include "bench/host_traffic.hpp"
 #include "nic_model/parts.hpp"
 
 using namespace loco;
 
 namespace {
 
-constexpr std::uint32_t kMessage = 65'536;
-constexpr std::uint32_t kOutstanding = 4;
-constexpr std::uint64_t kRegistered = 1U << 20U;
-
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-nic::HardwareProfile profile() {
-  nic::HardwareProfile p;
-  p.link_ideal = false;
-  p.nic_word_order = nic::WordOrder::ascending;
-  p.link_rate = sim::BitsPerSecond{100'000'000'000};
-  p.link_delay = sim::Duration{1'000'000};
-  p.switch_latency = sim::Duration{300'000};
-  p.pcie_rate = sim::BitsPerSecond{113'700'000'000};
-  p.pcie_mps = sim::Bytes{256};
-  p.pcie_read_completion = sim::Bytes{256};
-  p.pcie_upstream = p.pcie_downstream = sim::Duration{100'000};
-  p.pcie_read_access = sim::Duration{150'000};
-  p.pcie_write_commit = sim::Duration{150'000};
-  p.pcie_ordering_domain = nic::OrderingDomain::nic;
-  return p;
-}
-
-struct Sender {
-  nic::QpId qp = 0;
-  nic::CqId cq = 0;
-  nic::Wqe wqe;
-  std::uint64_t left = 0;  // bytes
-  std::uint32_t outstanding = 0;
-};
-
-/// A part, with a thread a host that keeps messages outstanding until everything is sent. Says what it took.
+/// A part, which says what its thread took.
 struct Part final : nic::ThreadRunner {
-  Part(const nic::SystemConfig& config, std::uint64_t bytes) : system(config) {
-    const std::uint32_t hosts = config.nodes;
-    std::vector<nic::MemoryRegion> regions;
-    for (nic::NodeId node = 0; node < hosts; ++node) {
-      regions.push_back(system.register_memory(node, system.allocate(node, kRegistered), kRegistered));
-      system.create_thread(node);
-      Sender& s = all.emplace_back();
-      s.cq = system.create_cq(node, 2 * kOutstanding);
-      s.left = bytes;
-    }
-    for (nic::NodeId node = 0; node < hosts; ++node) {  // every path goes through the core
-      const nic::NodeId peer = (node + hosts / 2) % hosts;
-      Sender& s = all[node];
-      s.qp = system.create_qp(node, s.cq, kOutstanding, node);
-      system.connect(s.qp, system.create_qp(peer, all[peer].cq, 1));
-      s.wqe = {.opcode = nic::Opcode::rdma_write,
-               .lkey = regions[node].lkey,
-               .rkey = regions[peer].rkey,
-               .local = regions[node].base,
-               .remote = regions[peer].base};
-    }
-  }
+  Part(const nic::SystemConfig& config, std::uint64_t bytes) : system(config), senders(system, config.nodes, bytes) {}
 
   void run(nic::Cpu& cpu) override {
-    cpu_used = cpu_seconds();  // of its thread
-    Sender& s = all[cpu.node()];
-    std::array<nic::Cqe, kOutstanding> cqes;
-    const std::size_t taken = cpu.poll_cq(s.cq, cqes);
-    for (std::size_t i = 0; i < taken; ++i) failed += cqes[i].status == nic::Status::success ? 0U : 1U;
-    s.outstanding -= static_cast<std::uint32_t>(taken);
-    for (; s.left > 0 && s.outstanding < kOutstanding; ++s.outstanding) {
-      s.wqe.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(s.left, kMessage));
-      s.left -= s.wqe.length;
-      cpu.post_send(s.qp, {&s.wqe, 1});
-    }
-    if (s.outstanding == 0) return cpu.stop();
-    cpu.pause({});
+    cpu_used = bench::cpu_seconds();  // of its thread
+    senders.run(cpu);
   }
 
   nic::System system;
+  bench::Senders senders;
   nic::Context context{*this};
-  std::vector<Sender> all;
-  std::uint64_t failed = 0;
   double cpu_used = 0;
 };
 
@@ -120,7 +52,7 @@ Took measure(const nic::SystemConfig& config, std::uint64_t bytes, const std::ve
     all.push_back(std::make_unique<Part>(nic::part_config(config, part_of, static_cast<std::uint8_t>(p)), bytes));
     runs.push_back({&all.back()->system, &all.back()->context});
   }
-  const double cpu = cpu_seconds();
+  const double cpu = bench::cpu_seconds();
   const double wall = wall_seconds();
   nic::run_parts(runs);
   Took took{.wall = wall_seconds() - wall};
@@ -128,7 +60,7 @@ Took measure(const nic::SystemConfig& config, std::uint64_t bytes, const std::ve
     const double used = all[p]->cpu_used - (p == 0 ? cpu : 0);
     took.busiest = std::max(took.busiest, used);
     took.total += used;
-    took.failed += all[p]->failed;
+    took.failed += all[p]->senders.failed();
   }
   for (std::size_t p = 1; p < parts; ++p) all.front()->system.absorb(std::move(all[p]->system));
   took.counters = all.front()->system.counters();
@@ -150,7 +82,7 @@ int main(int argc, char** argv) {
   };
   const auto k = static_cast<std::uint32_t>(argument(1, 16));
   const std::uint64_t bytes = argument(2, 500'000);
-  nic::SystemConfig config{.profile = profile(), .nodes = k * k * k / 4, .timed = true, .timers = true};
+  nic::SystemConfig config{.profile = bench::host_profile(), .nodes = k * k * k / 4, .timed = true, .timers = true};
   config.topology = fabric::Topology::shaped;
   config.network.shape = fabric::topology::FatTree{k};
   config.network.options.routing = fabric::Routing::ecmp;

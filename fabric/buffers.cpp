@@ -133,7 +133,11 @@ void PacketNetwork::send_pause(sim::EventQueue& events, sim::SimTime now, topolo
     ++lane_of(link).counters.pauses;
   }
   if (lane.leaves) {
-    crossings_.push_back({.at = pause.at, .link = carrier, .is_pause = true, .pause = pause});
+    crossings_.push_back({.at = pause.at,
+                          .link = carrier,
+                          .changes = static_cast<std::uint32_t>(next_change_),
+                          .is_pause = true,
+                          .pause = pause});
     return;
   }
   lane.pauses.push_back(pause);

@@ -109,7 +109,7 @@ void PacketNetwork::depart(sim::EventQueue& events, sim::SimTime now, topology::
   const Entry begun = entry;
   entry.at = now + link.crossing(entry.bytes, time);
   if (link.watched) {
-    if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
+    if (link.varies) entry.at += taken_after(id, lane_number(id), entry.bytes);
     if (writes_) report(lane, link, begins, entry);
     if (config_.tap != nullptr) config_.tap->on_packet(id, begins, packets_[entry.packet]);
   }
@@ -121,6 +121,8 @@ void PacketNetwork::depart(sim::EventQueue& events, sim::SimTime now, topology::
   lane.counters.bytes += entry.bytes;
   lane.counters.busy += time;
   if (begun.from != kNone) release_class(events, now, begun, c);
+  if (lane.leaves) [[unlikely]]
+    leave(config_.nodes + id);
   arm(events, now, config_.nodes + id);
   arm_class_departure(events, now, id);
   if (lane.awaited) {

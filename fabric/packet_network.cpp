@@ -49,7 +49,8 @@ void PacketNetwork::add_queue_pair(QpId qp) {
 void PacketNetwork::start(sim::EventQueue& events) {
   if (!wiring_) return;
   for (std::uint32_t i = 0; i < config_.storms.size(); ++i)
-    events.push({.at = config_.storms[i].from, .what = kEventStorm, .where = i});
+    if (config_.share.has(config_.storms[i].host))
+      events.push({.at = config_.storms[i].from, .what = kEventStorm, .where = i});
   if (!wiring_->changes.empty()) events.push({.at = wiring_->changes.front().at, .what = kEventLink});
 }
 
@@ -127,9 +128,11 @@ void PacketNetwork::change(sim::EventQueue& events, sim::SimTime now, const sim:
       pause_arrives(events, now, link);
       break;
     case kEventLink:
+      no_step_ = config_.share.part != 0;  // one for all parts
       change_link(events, now);
       break;
     case kEventReroute:
+      no_step_ = config_.share.part != 0;
       reroute();
       break;
     case kEventWatch:
@@ -173,7 +176,9 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
   const bool is_link = this->is_link(index);
   if (is_link) advance(events, link, now);
   if (lane.leaves) [[unlikely]] {
-    leave(events, now, index);
+    no_step_ = true;
+    leave(index);
+    arm(events, now, index);
     return std::nullopt;
   }
   if (lane.started == 0 || lane.entries.front().at > now) {  // held up by a pause
@@ -196,7 +201,7 @@ std::optional<Packet> PacketNetwork::arrive(sim::EventQueue& events, sim::SimTim
   if (is_link) {
     const LinkInfo& in = info(link);
     sim::SimTime came = now;
-    if (in.varies) came = now - taken_after(link, lane.counters.packets - lane.started - 1, entry.bytes);
+    if (in.varies) came = now - taken_after(link, lane_number(link) - lane.started - 1, entry.bytes);
     if (in.loss != 0 && stream_of(in.to).chance(in.loss, 1'000'000)) {
       LOCO_PROBE(packet_lost_on_a_link);
       lose(entry, LossReason::link_error, link);
@@ -298,7 +303,7 @@ void PacketNetwork::advance_queue(sim::EventQueue& events, topology::LinkId id, 
     lane.free = start + time;
     entry.at = start + link.crossing(entry.bytes, time);
     if (link.watched) {
-      if (link.varies) entry.at += taken_after(id, lane.counters.packets, entry.bytes);
+      if (link.varies) entry.at += taken_after(id, lane_number(id), entry.bytes);
       if (writes_) report(lane, link, start, entry);
       if (config_.tap != nullptr) config_.tap->on_packet(id, start, packets_[entry.packet]);
     }
@@ -329,7 +334,7 @@ void PacketNetwork::arm(sim::EventQueue& events, sim::SimTime now, std::uint32_t
     at = std::max(at, lane.free);
     if (!lane.leaves) [[likely]] {
       at += link.crossing(head.bytes, sim::Duration{link.time(head.bytes)});
-      if (link.varies) at += taken_after(index - config_.nodes, lane.counters.packets, head.bytes);
+      if (link.varies) at += taken_after(index - config_.nodes, lane_number(index - config_.nodes), head.bytes);
     }
   }
   if (packets_.in_use() > kManyPackets) {

@@ -161,7 +161,10 @@ class PacketNetwork final : public Network {
   void arm_departure(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // share.cpp
   void divide();
-  void leave(sim::EventQueue& events, sim::SimTime now, std::uint32_t lane);
+  void leave(std::uint32_t lane);
+  Crossing& cross_over(topology::LinkId link, const Entry& entry);
+  [[nodiscard]] bool failed_on_its_way(const Crossing& crossing) const;
+  void push_headers(sim::EventQueue& events, sim::SimTime at, topology::LinkId link);
   static sim::EventHandle push_arrival(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane);
   [[nodiscard]] sim::EventHandle push_pause(sim::EventQueue& events, sim::SimTime at, topology::LinkId carrier) {
     if (ranked_) [[unlikely]]
@@ -204,6 +207,7 @@ class PacketNetwork final : public Network {
   void pause_arrives(sim::EventQueue& events, sim::SimTime now, topology::LinkId carrier);
   void resume(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   // telemetry.cpp
+  [[nodiscard]] static std::uint32_t telemetry_name(const Packet& packet);
   void drop_telemetry(const Packet& packet);
   [[nodiscard]] std::uint32_t telemetry_grows(const Entry& entry) const;
   void report(const Lane& lane, const LinkInfo& link, sim::SimTime start, const Entry& entry);
@@ -244,6 +248,12 @@ class PacketNetwork final : public Network {
   [[nodiscard]] bool trims(const Entry& entry) const;
   void trim(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry);
   void send_headers(sim::EventQueue& events, sim::SimTime now, topology::LinkId out, Entry entry);
+  void queue_headers(sim::EventQueue& events, topology::LinkId link, const Entry& entry);
+  /// Packets that a link's lane has carried, where headers have counted among them, too.
+  [[nodiscard]] std::uint64_t lane_number(topology::LinkId link) const {
+    const std::uint64_t packets = lane_of(link).counters.packets;
+    return ranked_ && !headers_sent_.empty() ? packets - headers_sent_[link] : packets;
+  }
   std::optional<Packet> headers_arrive(sim::EventQueue& events, sim::SimTime now, topology::LinkId link);
   void lose_headers(topology::LinkId link);
   // failures.cpp
@@ -271,8 +281,9 @@ class PacketNetwork final : public Network {
   std::vector<Crossing> crossings_{};   // that nobody has taken yet
   std::size_t next_change_ = 0;
   sim::Ring<Lost> lost_{};
-  sim::Pool<Telemetry> telemetry_{};         // of packets on their way
-  std::vector<sim::Ring<Entry>> headers_{};  // by link, of trimmed packets; empty until there is one
+  sim::Pool<Telemetry> telemetry_{};           // of packets on their way
+  std::vector<sim::Ring<Entry>> headers_{};    // by link, of trimmed packets; empty until there is one
+  std::vector<std::uint64_t> headers_sent_{};  // likewise, where ranked
   std::uint64_t packets_trimmed_ = 0;
   std::vector<ClassPort> class_ports_{};  // by link; empty: there is one class
   std::array<TrafficClass, kClasses> class_options_{};

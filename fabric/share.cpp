@@ -15,11 +15,6 @@ namespace loco::fabric {
 std::string_view not_parted_because(const Config& c) {
   if (c.model != Model::packet) return "the flow model shares links among flows of all hosts";
   if (c.topology == Topology::ideal) return "hardware without a network has no cables whose delay parts could use";
-  if (!c.changes.empty()) return "links fail, which all switches learn at once";
-  if (c.classed()) return "ports have traffic classes";
-  if (c.options.trim) return "packets are cut to their headers, which go in front";
-  if (!c.storms.empty()) return "NICs pause what they are sent, whatever their state";
-  if (c.writes_telemetry()) return "switches write telemetry into packets";
   if (c.tap != nullptr) return "links are captured, packet by packet";
   return {};
 }
@@ -41,6 +36,17 @@ std::vector<std::uint8_t> parts_of_hosts(const topology::Topology& graph, std::u
   return part_of;
 }
 
+/// Machines fill one part after the other, in their order, each with all its NICs.
+std::vector<std::uint8_t> parts_of_machines(const topology::Topology& graph, std::uint32_t parts,
+                                            const std::vector<std::uint32_t>& machine_of) {
+  constexpr std::uint8_t kNobody = 0xff;
+  std::vector<std::uint8_t> part_of(graph.vertices(), kNobody);
+  const std::uint64_t machines = std::uint64_t{*std::ranges::max_element(machine_of)} + 1;
+  for (topology::VertexId nic = 0; nic < graph.hosts(); ++nic)
+    part_of[nic] = static_cast<std::uint8_t>(machine_of[nic] * std::uint64_t{parts} / machines);
+  return part_of;
+}
+
 /// Without numbers that no vertex has.
 std::vector<std::uint8_t> numbered(std::vector<std::uint8_t> part_of) {
   std::array<bool, 256> used{};
@@ -52,12 +58,14 @@ std::vector<std::uint8_t> numbered(std::vector<std::uint8_t> part_of) {
 
 }  // namespace
 
-std::vector<std::uint8_t> make_parts(const Config& config, std::uint32_t parts) {
+std::vector<std::uint8_t> make_parts(const Config& config, std::uint32_t parts,
+                                     const std::vector<std::uint32_t>& machine_of) {
   constexpr std::uint8_t kNobody = 0xff;
   const Wiring wiring = make_wiring(config);
   const topology::Topology& graph = wiring.graph;
   parts = std::clamp<std::uint32_t>(parts, 1, std::min<std::uint32_t>(kNobody, graph.hosts()));
-  std::vector<std::uint8_t> part_of = parts_of_hosts(graph, parts);
+  std::vector<std::uint8_t> part_of =
+      machine_of.empty() ? parts_of_hosts(graph, parts) : parts_of_machines(graph, parts, machine_of);
   std::vector<std::uint32_t> switches(parts);
   // Those next to what has a part, then those next to these: of parts with as many neighbours, the one with the fewest.
   for (bool more = true; more;) {
@@ -85,6 +93,8 @@ std::vector<std::uint8_t> make_parts(const Config& config, std::uint32_t parts) 
 
 sim::Duration lookahead(const Config& config, const std::vector<std::uint8_t>& part_of, std::uint32_t packet_least) {
   const Wiring wiring = make_wiring(config);
+  if (config.options.trim)
+    packet_least = std::min(packet_least, static_cast<std::uint32_t>(config.options.trim_size.count));
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (topology::LinkId id = 0; id < wiring.links.size(); ++id) {
     const LinkInfo& link = wiring.links[id];
@@ -102,7 +112,7 @@ sim::Duration lookahead(const Config& config, const std::vector<std::uint8_t>& p
 void PacketNetwork::divide() {
   if (const std::string_view why = not_parted_because(config_); !why.empty())
     throw std::invalid_argument("a network that cannot be parted: " + std::string(why));
-  constexpr std::size_t kMost = std::size_t{1} << 26U;  // two ranks a lane
+  constexpr std::size_t kMost = std::size_t{1} << 26U;  // three ranks a lane
   if (lanes_.size() > kMost) throw std::invalid_argument("a parted network has at most 2^26 links");
   ranked_ = true;
   const topology::Topology& graph = wiring_->graph;
@@ -116,24 +126,41 @@ void PacketNetwork::divide() {
 }
 
 sim::EventHandle PacketNetwork::push_arrival(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane) {
-  return events.push_ranked({.at = at, .what = kEventLane, .priority = sim::kRanked, .where = lane}, 2 * lane);
+  return events.push_ranked({.at = at, .what = kEventLane, .priority = sim::kRanked, .where = lane}, 3 * lane);
 }
 
 sim::EventHandle PacketNetwork::push_ranked_pause(sim::EventQueue& events, sim::SimTime at, std::uint32_t lane) {
-  return events.push_ranked({.at = at, .what = kEventPause, .priority = sim::kRanked, .where = lane}, 2 * lane + 1);
+  return events.push_ranked({.at = at, .what = kEventPause, .priority = sim::kRanked, .where = lane}, 3 * lane + 1);
+}
+
+void PacketNetwork::push_headers(sim::EventQueue& events, sim::SimTime at, topology::LinkId link) {
+  const sim::Event event{.at = at, .what = kEventHeaders, .priority = sim::kRanked, .where = config_.nodes + link};
+  if (ranked_) [[unlikely]]
+    return static_cast<void>(events.push_ranked(event, 3 * event.where + 2));
+  events.push({.at = at, .what = kEventHeaders, .where = event.where});
 }
 
 /// What has started on a link to another part is there from now on.
-void PacketNetwork::leave(sim::EventQueue& events, sim::SimTime now, std::uint32_t index) {
-  no_step_ = true;
+void PacketNetwork::leave(std::uint32_t index) {
   Lane& lane = lanes_[index];
   for (; lane.started != 0; --lane.started) {
     const Entry entry = lane.entries.front();
     lane.entries.pop_front();
-    ++packets_left_;
-    crossings_.push_back({.at = entry.at, .link = index - config_.nodes, .entry = entry, .packet = take(entry.packet)});
+    cross_over(index - config_.nodes, entry).is_headers = false;
   }
-  arm(events, now, index);
+}
+
+Crossing& PacketNetwork::cross_over(topology::LinkId link, const Entry& entry) {
+  ++packets_left_;
+  Crossing& crossing = crossings_.emplace_back();
+  crossing.at = entry.at;
+  crossing.link = link;
+  crossing.changes = static_cast<std::uint32_t>(next_change_);
+  crossing.entry = entry;
+  crossing.packet = take(entry.packet);
+  if (const std::uint32_t name = telemetry_name(crossing.packet); writes_ && name != 0)
+    crossing.telemetry.push_back(take_telemetry(name));
+  return crossing;
 }
 
 void PacketNetwork::take_crossings(std::vector<Crossing>& out) {
@@ -141,10 +168,20 @@ void PacketNetwork::take_crossings(std::vector<Crossing>& out) {
   crossings_.clear();
 }
 
+/// Has its link failed here since it left? Where that is still to come, it is on the link until then, as any other.
+bool PacketNetwork::failed_on_its_way(const Crossing& crossing) const {
+  const std::vector<LinkChange>& changes = wiring_->changes;
+  for (std::size_t i = crossing.changes; i < next_change_; ++i)
+    if (!changes[i].up && changes[i].cable == topology::cable_of(crossing.link)) return true;
+  return false;
+}
+
 void PacketNetwork::cross(sim::EventQueue& events, const Crossing& crossing) {
   const std::uint32_t index = config_.nodes + crossing.link;
   Lane& lane = lanes_[index];
+  const bool failed = failed_on_its_way(crossing);
   if (crossing.is_pause) {
+    if (failed) return;
     lane.pauses.push_back(crossing.pause);
     if (lane.pauses.size() == 1) lane.control = push_pause(events, crossing.at, crossing.link);
     return;
@@ -152,11 +189,14 @@ void PacketNetwork::cross(sim::EventQueue& events, const Crossing& crossing) {
   Entry entry = crossing.entry;
   entry.packet = packets_.acquire();
   packets_[entry.packet] = crossing.packet;
+  for (const Telemetry& telemetry : crossing.telemetry) packets_[entry.packet].b = keep_telemetry(telemetry);
   entry.from = kNone;
+  ++packets_came_;
+  if (!crossing.is_headers) ++lane.counters.packets;  // by its number it is taken sooner or later (variation.hpp)
+  if (failed) return lose(entry, LossReason::link_down, crossing.link);
+  if (crossing.is_headers) return queue_headers(events, crossing.link, entry);
   lane.entries.push_back(entry);
   ++lane.started;
-  ++lane.counters.packets;  // by its number it is taken sooner or later (variation.hpp)
-  ++packets_came_;
   arm(events, crossing.at, index);
 }
 
@@ -171,6 +211,8 @@ void PacketNetwork::absorb(const Network& part) {
     both.pauses = mine.pauses + theirs.pauses;
     mine = both;
   }
+  packets_trimmed_ += other.packets_trimmed_;
+  watchdog_actions_ += other.watchdog_actions_;
   packets_sent_ += other.packets_sent_;
   packets_delivered_ += other.packets_delivered_;
   bytes_delivered_ += other.bytes_delivered_;

@@ -6,13 +6,15 @@
 //
 // Events of equal time are ordered by what they are about, not by who was told first, so that the parts do not have to
 // agree on an order of all events (`ranked`): arrivals over a lane come behind what a device does by itself, by the
-// number of the lane. Random choices come from a stream for each vertex.
+// number of the lane. Random choices come from a stream for each vertex. Links that go down or up, and routes that are
+// worked out anew, are events of every part: all know beforehand when, and each sees to its ends of the links.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "fabric/congestion/feedback.hpp"
 #include "fabric/lane.hpp"
 #include "fabric/packet.hpp"
 #include "fabric/topology/topology.hpp"
@@ -26,10 +28,13 @@ struct Config;
 struct Crossing {
   sim::SimTime at{};  ///< when it arrives
   topology::LinkId link = 0;
+  std::uint32_t changes = 0;  ///< of links (Config::changes) that its part knew of when it left
   bool is_pause = false;
+  bool is_headers = false;  ///< of a trimmed packet, which have a queue of their own
   Pause pause{};
   Entry entry{};  ///< else, with the packet
   Packet packet{};
+  std::vector<Telemetry> telemetry{};  ///< the packet's, where it carries any
 
   bool operator==(const Crossing&) const = default;
 };
@@ -38,8 +43,10 @@ struct Crossing {
 [[nodiscard]] std::string_view not_parted_because(const Config& config);
 
 /// At most `parts` parts of about as many hosts each, by vertex: hosts that share their first switch stay together, and
-/// other switches go where most of their neighbours are.
-[[nodiscard]] std::vector<std::uint8_t> make_parts(const Config& config, std::uint32_t parts);
+/// other switches go where most of their neighbours are. `machine_of`: by host of the graph, in order, which of them
+/// are NICs of one machine: these stay together instead, whatever their switches. Empty: each is one by itself.
+[[nodiscard]] std::vector<std::uint8_t> make_parts(const Config& config, std::uint32_t parts,
+                                                   const std::vector<std::uint32_t>& machine_of = {});
 
 /// The least time from anything that happens in a part until another one can notice, the least packet having
 /// `packet_least` bytes on the wire. max() where no link leads to another part. Precondition: it can be parted.

@@ -5,13 +5,11 @@
 
 namespace loco::fabric {
 
-namespace {
 /// The name of a packet's telemetry; 0: it has none.
-std::uint32_t name_of(const Packet& packet) {
+std::uint32_t PacketNetwork::telemetry_name(const Packet& packet) {
   const bool may = packet.opcode == Opcode::write || packet.opcode == Opcode::send || packet.opcode == Opcode::ack;
   return may ? static_cast<std::uint32_t>(packet.b) : 0;
 }
-}  // namespace
 
 Network::Way PacketNetwork::way(NodeId from, NodeId to, std::uint32_t bytes) const {
   Way way;
@@ -42,13 +40,13 @@ Telemetry PacketNetwork::take_telemetry(std::uint32_t name) {
 
 void PacketNetwork::drop_telemetry(const Packet& packet) {
   if (!writes_) return;
-  if (const std::uint32_t name = name_of(packet); name != 0) telemetry_.release(name - 1);
+  if (const std::uint32_t name = telemetry_name(packet); name != 0) telemetry_.release(name - 1);
 }
 
 /// Bytes that the telemetry of a packet takes more on the link that it is queued for.
 std::uint32_t PacketNetwork::telemetry_grows(const Entry& entry) const {
   const Packet& packet = packets_[entry.packet];
-  const std::uint32_t name = is_response(packet.opcode) ? 0 : name_of(packet);
+  const std::uint32_t name = is_response(packet.opcode) ? 0 : telemetry_name(packet);
   return name != 0 && telemetry_[name - 1].hops < kTelemetryHops ? kTelemetryHopBytes : 0;
 }
 
@@ -57,7 +55,7 @@ std::uint32_t PacketNetwork::telemetry_grows(const Entry& entry) const {
                                              const Entry& entry) {
   if (wiring_->graph.is_host(link.from)) return;
   const Packet& packet = packets_[entry.packet];
-  const std::uint32_t name = is_response(packet.opcode) ? 0 : name_of(packet);
+  const std::uint32_t name = is_response(packet.opcode) ? 0 : telemetry_name(packet);
   if (name == 0) return;
   Telemetry& telemetry = telemetry_[name - 1];
   if (telemetry.hops == kTelemetryHops) return;

@@ -60,23 +60,36 @@ void PacketNetwork::send_headers(sim::EventQueue& events, sim::SimTime now, topo
   // What it passes in a switch it has passed before it takes the port.
   const sim::Duration latency = info(out).to_switch ? config_.switch_latency : sim::Duration{};
   entry.at = lane.free + sim::Duration{link.delay_ps} + latency;
+  if (ranked_) [[unlikely]] {
+    if (headers_sent_.empty()) headers_sent_.resize(wiring_->links.size());
+    ++headers_sent_[out];
+  }
+  if (lane.leaves) [[unlikely]] {
+    cross_over(out, entry).is_headers = true;
+    return;
+  }
+  queue_headers(events, out, entry);
+}
+
+/// On their way over a link.
+void PacketNetwork::queue_headers(sim::EventQueue& events, topology::LinkId link, const Entry& entry) {
   if (headers_.empty()) headers_.resize(wiring_->links.size());
-  headers_[out].push_back(entry);
-  if (headers_[out].size() > 1) return;
-  events.push({.at = entry.at, .what = kEventHeaders, .where = config_.nodes + out});
+  headers_[link].push_back(entry);
+  if (headers_[link].size() == 1) push_headers(events, entry.at, link);
 }
 
 /// The oldest headers on a link arrive.
 std::optional<Packet> PacketNetwork::headers_arrive(sim::EventQueue& events, sim::SimTime now, topology::LinkId link) {
   sim::Ring<Entry>& ring = headers_[link];
-  if (ring.empty()) return std::nullopt;  // the link has failed
+  if (ring.empty() || ring.front().at > now) {  // the link has failed; what has come since has an event of its own
+    no_step_ = ranked_;
+    return std::nullopt;
+  }
   const Entry entry = ring.front();
   ring.pop_front();
-  if (!ring.empty()) {
-    events.push({.at = std::max(now, ring.front().at), .what = kEventHeaders, .where = config_.nodes + link});
-  }
+  if (!ring.empty()) push_headers(events, std::max(now, ring.front().at), link);
   const LinkInfo& in = info(link);
-  if (in.loss != 0 && stream_.chance(in.loss, 1'000'000)) {
+  if (in.loss != 0 && stream_of(in.to).chance(in.loss, 1'000'000)) {
     lose(entry, LossReason::link_error, link);
     return std::nullopt;
   }

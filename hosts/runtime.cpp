@@ -35,6 +35,7 @@ nic::SystemConfig system_config(const Config& config) {
           .nodes = config.nodes,
           .path_mtu = config.path_mtu,
           .congestion = config.congestion,
+          .transports = config.transports,
           // A node stops between two events: then each TLP is one.
           .timed = config.schedule == Schedule::timed && config.stops.empty(),
           .timers = config.schedule == Schedule::timed,
@@ -67,21 +68,21 @@ struct Failed {};
 
 void Runtime::run(const Report& waiting) {
   nic::Context context{.runner = threads_, .observer = recorder_.get(), .messages = messages_};
-  std::uint64_t events = 0;
-  std::uint64_t check_at = check_progress(events, waiting);
+  steps_ = 0;
+  std::uint64_t check_at = check_progress(steps_, waiting);
   const bool things_happen_between = series_ || !config_.stops.empty();
   const auto step = [&] {
     if (things_happen_between) before_step();
     if (!scheduler_.step(system_, context)) return false;
     if (threads_.failed()) throw Failed{};
-    if (++events == check_at) check_at = check_progress(events, waiting);
+    if (++steps_ == check_at) check_at = check_progress(steps_, waiting);
     return refused_.empty();
   };
   try {
     if (config_.network.model == fabric::Model::flow) return run_on_flows(system_, step);
     if (config_.meeting != nullptr) {
       const auto run_until = [&](sim::SimTime end) {
-        while (system_.due_before(end) && step()) {
+        while (!config_.meeting->must_return(config_.network.share.part) && system_.due_before(end) && step()) {
         }
       };
       if (!config_.meeting->run(config_.network.share.part, system_, run_until))

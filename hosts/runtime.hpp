@@ -57,6 +57,7 @@ struct Config {
   std::uint32_t nodes = 2;
   std::vector<std::uint32_t> path_mtu = {};                 ///< of each node's queue pairs (nic::SystemConfig)
   std::vector<fabric::CongestionSettings> congestion = {};  ///< of some queue pairs (nic::SystemConfig)
+  std::vector<nic::TransportOptions> transports = {};       ///< the same
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;
   bool record = false;              ///< keep a trace of calls and subevents
@@ -101,6 +102,8 @@ class Runtime {
   /// Until nothing is left to happen (but messages that are refused for ever), or a program has failed
   /// (threads().failed()). Throws EventLimit, PartEnded, and what the budget throws.
   void run(const Report& waiting);
+  /// Events that the last run has taken, as its limit counts them.
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
   /// Other limits for the run that is to come.
   void set_events_max(std::uint64_t most) { config_.events_max = most; }
   /// Who is told of messages in the run that is to come; null: nobody. Outlives it.
@@ -136,6 +139,7 @@ class Runtime {
   std::optional<fabric::LinkSeries> series_;
   std::unique_ptr<Recorder> recorder_;
   std::size_t stopped_ = 0;
+  std::uint64_t steps_ = 0;         ///< of run()
   std::vector<nic::QpId> refused_;  ///< all that is left to happen: these send again
   std::uint64_t look_at_ = 0;       ///< after so many events, for messages that are refused for ever
   std::uint64_t refusals_ = 0;      ///< RNR NAKs when it looked last

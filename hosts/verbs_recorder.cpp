@@ -53,9 +53,14 @@ void VerbsRecorder::end(const nic::System& system) {
                               .relaxed = r.kind.relaxed_ordering,
                               .device = r.kind.device || r.kind.gpu != 0});
   for (nic::CqId cq = 0; cq < system.completion_queues(); ++cq) verbs_.cq_entries.push_back(system.cq_entries(cq));
-  const nic::DeliveryOrder order = nic::reliable_order(system.config().profile);
-  verbs_.writes_overtake = order.writes_early;
-  verbs_.reads_as_they_come = order.reads_early;
+  const nic::HardwareProfile& hardware = system.config().profile;
+  const auto note = [&](const nic::DeliveryOrder& order) {
+    verbs_.writes_overtake = verbs_.writes_overtake || order.writes_early;
+    verbs_.reads_as_they_come = verbs_.reads_as_they_come || order.reads_early;
+  };
+  note(nic::reliable_order(hardware));
+  for (const nic::TransportOptions& own : system.config().transports)
+    note(nic::reliable_order(nic::with_transport(hardware, own)));
 }
 
 std::uint32_t VerbsRecorder::place(std::string_view file, std::uint32_t line) {

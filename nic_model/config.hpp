@@ -8,6 +8,7 @@
 #include "fabric/config.hpp"
 #include "fabric/congestion/congestion.hpp"
 #include "nic_model/profile.hpp"
+#include "nic_model/transport_options.hpp"
 #include "nic_model/verbs.hpp"
 
 namespace loco::nic {
@@ -15,6 +16,9 @@ namespace loco::nic {
 class MessageObserver;
 class Observer;
 class ThreadRunner;
+
+/// Of a run, beside the hardware's.
+inline constexpr std::size_t kTransportsMost = 64;
 
 /// No PCIe switch: a device at a root port of its own.
 inline constexpr std::uint32_t kRootPort = 0xffffffffU;
@@ -76,6 +80,9 @@ struct SystemConfig {
   std::vector<std::uint32_t> path_mtu{};
   /// Congestion control of queue pairs that have another one than `network` says (QpConfig::congestion).
   std::vector<fabric::CongestionSettings> congestion{};
+  /// Transports of reliable queue pairs that have another one than `profile` says (QpConfig::transport), at most
+  /// kTransportsMost. The flow model knows none.
+  std::vector<TransportOptions> transports{};
   /// Only System::step(context) will be called: the earliest event is always next. TLPs of a packet that nothing can
   /// fall between are one step then (pcie/bursts.hpp), which changes no time and no value.
   bool timed = false;

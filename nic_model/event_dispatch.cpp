@@ -4,6 +4,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
@@ -68,6 +69,12 @@ void ring(Engine& engine, NodeId node) {
   engine.requesters[doorbell.qp].ring(engine, doorbell.qp, doorbell.posted, doorbell.blueflame);
 }
 
+/// Somebody outside of the machine does.
+void change_flag(Engine& engine, NodeId host, std::uint32_t flag, std::uint64_t value) {
+  engine.processes[host].set_flag(flag, value);
+  touched(engine, host, watch_key(WatchKind::flag, flag));
+}
+
 /// A queue pair need not wait for a processing unit any more.
 void unit_free(Engine& engine, QpId id) {
   const bool in_turn = begin_turn(engine, id);
@@ -121,6 +128,8 @@ void handle(Engine& engine, const sim::Event& e) {
       return engine.ack_timers[e.where].look(engine, e.where);
     case kEventNoAnswer:
       return engine.requesters[e.where].take_no_answer(engine, e.where, no_answer_of(e));
+    case kEventSetFlag:
+      return change_flag(engine, e.where, number, e.b);
     case kEventRnrTimer:
       return engine.requesters[e.where].rnr_timer_expired(engine, e.where);
     case kEventUnitFree:

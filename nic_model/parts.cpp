@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <barrier>
 #include <exception>
+#include <limits>
+#include <numeric>
 #include <thread>
 #include <utility>
 
 #include "fabric/packet_network.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/kernel.hpp"
+#include "nic_model/parcel.hpp"
 #include "nic_model/state.hpp"
 
 namespace loco::nic {
@@ -24,15 +27,25 @@ std::uint32_t least_packet(const SystemConfig& c) { return static_cast<std::uint
 }  // namespace
 
 std::string_view not_parted_because(const SystemConfig& config) {
-  const bool several_nics = std::ranges::any_of(config.hosts.of, [](const HostConfig& h) { return h.nics != 1; });
-  if (several_nics) return "hosts have several NICs, which may be in different parts";
   return fabric::not_parted_because(fabric_config(config));
 }
+
+namespace {
+/// Which host each NIC is of; empty where all hosts have one.
+std::vector<std::uint32_t> hosts_of_nics(const SystemConfig& config) {
+  const std::vector<NicPlace> further = further_nics(config.hosts);
+  if (further.empty()) return {};
+  std::vector<std::uint32_t> hosts(config.nodes);
+  std::iota(hosts.begin(), hosts.end(), std::uint32_t{0});
+  for (const NicPlace& nic : further) hosts.push_back(nic.host);
+  return hosts;
+}
+}  // namespace
 
 std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t threads) {
   if (threads <= 1 || !not_parted_because(config).empty()) return {};
   const fabric::Config network = fabric_config(config);
-  std::vector<std::uint8_t> part_of = fabric::make_parts(network, threads);
+  std::vector<std::uint8_t> part_of = fabric::make_parts(network, threads, hosts_of_nics(config));
   const bool parted = std::ranges::any_of(part_of, [](std::uint8_t part) { return part != 0; });
   if (!parted || fabric::lookahead(network, part_of, least_packet(config)).ps <= 0) return {};
   return part_of;
@@ -41,6 +54,10 @@ std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t thr
 // --- a System that is a part -----------------------------------------------------------------------------------------
 
 bool System::has(NodeId node) const { return state_->kernel.has(node); }
+
+void System::set_flag_at(NodeId node, std::uint32_t flag, std::uint64_t value, sim::SimTime at) {
+  state_->kernel.schedule_last(kEventSetFlag, node, flag, value, at);
+}
 
 namespace {
 
@@ -93,6 +110,10 @@ void System::deliver(const Parcel& parcel) {
   fabric::Crossing crossing = parcel.crossing;
   if (!crossing.is_pause) unpack(s, crossing.packet, parcel);
   s.network->cross(s.kernel.events(), crossing);
+  while (const std::optional<fabric::Lost> lost = s.network->take_lost()) {  // with its link
+    s.kernel.count(&Counters::packets_lost);
+    s.payloads.release(lost->packet.buffer);
+  }
 }
 
 namespace {
@@ -140,10 +161,12 @@ class PartMeeting::Windows {
   Windows(std::size_t parts, sim::Duration lookahead)
       : all(static_cast<std::ptrdiff_t>(parts)), lookahead_(lookahead), parts_(parts), boxes_(parts * parts) {}
 
-  /// The first phase of a window: takes in what has come for a part.
+  /// The first phase of a window: takes in what has come for a part, and lets threads go on that have gathered in all.
   void take_in(std::size_t mine, System& system) {
     Part& part = parts_[mine];
     attempt(part, [&] {
+      if (part.gatherings > part.released) release_gathered(part);
+      part.gathered_before = part.gatherings;
       for (std::size_t p = 0; p < parts_.size(); ++p) {
         std::vector<Parcel>& box = boxes_[p * parts_.size() + mine];
         for (const Parcel& parcel : box) system.deliver(parcel);
@@ -167,6 +190,7 @@ class PartMeeting::Windows {
   template <class RunUntil>
   void run(std::size_t mine, System& system, const RunUntil& run_until) {
     Part& part = parts_[mine];
+    part.returns = false;
     attempt(part, [&] {
       run_until(until(mine));
       part.out.clear();
@@ -181,6 +205,17 @@ class PartMeeting::Windows {
   [[nodiscard]] bool leaves(std::size_t mine) { return !std::exchange(parts_[mine].left, true); }
   void end_all(std::size_t mine) { parts_[mine].ends_all = true; }
 
+  void gathers(std::size_t mine, std::function<void(sim::SimTime)> release) {
+    parts_[mine].release = std::move(release);
+  }
+  void gathered(std::size_t mine, sim::SimTime at) {
+    Part& part = parts_[mine];
+    ++part.gatherings;
+    part.gathered_at = at;
+    part.returns = true;
+  }
+  [[nodiscard]] bool must_return(std::size_t mine) const { return parts_[mine].returns; }
+
   std::barrier<> all;
 
  private:
@@ -190,7 +225,24 @@ class PartMeeting::Windows {
     bool left = false;
     std::exception_ptr error{};
     std::vector<Parcel> out{};
+    // Threads that meet: while a window's events run, others read only how often they had before it.
+    std::function<void(sim::SimTime)> release{};  // empty: it has none of them
+    std::uint64_t gatherings = 0, gathered_before = 0, released = 0;
+    sim::SimTime gathered_at{};
+    bool returns = false;
   };
+
+  /// When all parts have gathered. Precondition: this one has.
+  void release_gathered(Part& part) {
+    sim::SimTime last = part.gathered_at;
+    for (const Part& other : parts_) {
+      if (!other.release) continue;
+      if (other.gatherings != part.gatherings) return;
+      last = std::max(last, other.gathered_at);
+    }
+    ++part.released;
+    part.release(last);
+  }
 
   template <class Work>
   static void attempt(Part& part, const Work& work) {
@@ -210,7 +262,24 @@ class PartMeeting::Windows {
     sim::SimTime end = after(parts_[mine].at, 2);
     for (std::size_t p = 0; p < parts_.size(); ++p)
       if (p != mine) end = std::min(end, after(parts_[p].at, 1));
-    return end;
+    return std::min(end, until_gathered(mine));
+  }
+
+  /// What waits for the threads of others to gather goes no further than to the earliest instant at which they can:
+  /// that of an event of theirs, or of one that is due to anything that still happens.
+  [[nodiscard]] sim::SimTime until_gathered(std::size_t mine) const {
+    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
+    for (const Part& p : parts_)
+      if (p.release) least = std::min(least, p.gathered_before);
+    if (least == std::numeric_limits<std::uint64_t>::max()) return sim::SimTime::max();  // nobody meets
+    if (parts_[mine].release && parts_[mine].gathered_before == least) return sim::SimTime::max();
+    sim::SimTime earliest = sim::SimTime::max();
+    for (const Part& p : parts_) {
+      if (p.at == sim::SimTime::max()) continue;
+      earliest = std::min(earliest, p.at + lookahead_);
+      if (p.release && p.gathered_before == least) earliest = std::min(earliest, p.at);
+    }
+    return earliest == sim::SimTime::max() ? earliest : earliest + sim::Duration{1};
   }
 
   sim::Duration lookahead_;
@@ -244,6 +313,12 @@ bool PartMeeting::run(std::size_t mine, System& system, const std::function<void
   if (windows.error(mine)) std::rethrow_exception(windows.error(mine));
   return !windows.ended();
 }
+
+void PartMeeting::gathers(std::size_t mine, std::function<void(sim::SimTime)> release) {
+  windows_->gathers(mine, std::move(release));
+}
+void PartMeeting::gathered(std::size_t mine, sim::SimTime at) { windows_->gathered(mine, at); }
+bool PartMeeting::must_return(std::size_t mine) const { return windows_->must_return(mine); }
 
 void PartMeeting::leave(std::size_t mine) {
   if (!windows_->leaves(mine)) return;

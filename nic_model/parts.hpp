@@ -16,23 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/share.hpp"
-#include "nic_model/engine/payloads.hpp"
 #include "nic_model/system.hpp"
-#include "sim/event_slot.hpp"
 
 namespace loco::nic {
-
-/// What crosses from one part to another.
-struct Parcel {
-  std::uint8_t to = 0;
-  bool is_event = false;  ///< `event`, for a queue pair there; else `crossing`, on a link that leads there
-  bool zero = false;      ///< the packet's payload is zeroes, which `payload` leaves out
-  sim::Event event{};
-  fabric::Crossing crossing{};
-  std::vector<std::byte> payload{};
-  std::vector<RepeatedSample> repeated{};
-};
 
 /// What `config` says, as part `part` of those of `part_of` (fabric::make_parts); as all of them, in their order of
 /// events, where `part_of` is empty.
@@ -64,6 +50,14 @@ class PartMeeting {
   /// Runs part `mine` on the calling thread until nothing is pending in any part; `run_until(end)` runs its events that
   /// are due before `end`. What it throws ends all parts, and comes out here. False: another part has ended them.
   [[nodiscard]] bool run(std::size_t mine, System& system, const std::function<void(sim::SimTime)>& run_until);
+  /// Threads of all parts may gather, at no distance: they go on together at the instant at which the last one has
+  /// come. Said by a part that has such threads, before run(): `release(at)` is called when all have come, on the
+  /// part's thread, and between events that are due before `at` and what follows.
+  void gathers(std::size_t mine, std::function<void(sim::SimTime at)> release);
+  /// All of the part's threads have come, at `at`, which is now. must_return() is true until the next window.
+  void gathered(std::size_t mine, sim::SimTime at);
+  /// run_until() has to return, whatever is due: an event may have to wait for other parts now.
+  [[nodiscard]] bool must_return(std::size_t mine) const;
   /// Runs all parts on the calling thread, which take turns. Throws what a part throws.
   void take_turns(std::span<const PartRun> parts);
   /// The part's thread will not run it (any more): the others do not wait for it. Does nothing when run() has ended.

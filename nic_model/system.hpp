@@ -123,6 +123,9 @@ class System {
   // -----------------------------------------------------------------------------------
   /// Is this host simulated here? Of others set-up alone is here, which is that of the whole machine.
   [[nodiscard]] bool has(NodeId node) const;
+  /// A flag of a host that is simulated here gets a value at `at`, which may not lie before now(), behind everything
+  /// else of that instant. An event.
+  void set_flag_at(NodeId node, std::uint32_t flag, std::uint64_t value, sim::SimTime at);
   /// Is an event due before `end`?
   [[nodiscard]] bool due_before(sim::SimTime end) const;
   /// As step(), if one is.

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "fabric/packet_network.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/responder/responder.hpp"
 #include "nic_model/state.hpp"
@@ -34,6 +35,16 @@ QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
           .retry_count = p.nic_retry_count,
           .rnr_retry = p.nic_rnr_retry,
           .min_rnr_timer = p.nic_rnr_timer};
+}
+
+/// A NIC with several ports gives each packet to one of them, or all to one (fabric::Config::planes): which is the
+/// network's to say, of all queue pairs.
+void require_planes_alike(const State& s, NicId nic, const DeliveryPolicy& policy) {
+  const fabric::PacketNetwork* const network = s.network->packet_network();
+  if (network == nullptr || network->links() == 0 || network->graph().ports(nic).size() < 2) return;
+  const fabric::Config& config = network->config();
+  if (policy.order.writes_early == config.planes && policy.paths.sprays() == config.sprays) return;
+  throw std::invalid_argument("on NICs with several ports all transports place packets alike");
 }
 
 void take_device_memory(State& s, NodeId node, std::uint64_t size) {
@@ -163,7 +174,10 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
     throw std::invalid_argument("a traffic class has a number from 0 to 7");
   if (c.congestion > s.kernel.config().congestion.size())
     throw std::invalid_argument("a queue pair has a congestion control that the system does not have");
-  s.connections.emplace_back(nic, c, transport_of(c.type, p.transport));
+  const std::uint8_t policy = s.kernel.policy_number(c.type, c.transport);
+  if (c.type == QpType::rc && !s.kernel.config().transports.empty())
+    require_planes_alike(s, nic, s.kernel.policy(policy));
+  s.connections.emplace_back(nic, c, policy);
   QpSettings settings;
   settings.xrc = c.xrc;
   settings.domain = c.domain;
@@ -195,6 +209,8 @@ void System::connect(QpId a, QpId b) {
   if (s.connections[a].type() != s.connections[b].type() || s.connections[a].type() == QpType::ud) {
     throw std::invalid_argument("connect needs two queue pairs of the same connected type");
   }
+  if (s.connections[a].policy() != s.connections[b].policy())
+    throw std::invalid_argument("connect needs two queue pairs of one transport");
   for (const auto& [mine, other] : {std::pair{a, b}, std::pair{b, a}}) {
     const NicId nic = s.connections[mine].node();
     const HardwareProfile& p = s.kernel.profile(nic);

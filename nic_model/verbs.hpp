@@ -181,8 +181,9 @@ struct QpConfig {
   std::uint8_t traffic_class = 0;      ///< of all that it sends: 0 to 7
   std::uint8_t ack_class = kOwnClass;  ///< of its answers without payload (ACK, NAK, CNP); kOwnClass: the same
   std::uint8_t congestion =
-      0;                  ///< 0: congestion control as the network's options say; n: SystemConfig::congestion[n - 1]
-  std::uint32_t nic = 0;  ///< which of its host's NICs it is on
+      0;  ///< 0: congestion control as the network's options say; n: SystemConfig::congestion[n - 1]
+  std::uint8_t transport = 0;  ///< of RC: 0: as the hardware says; n: SystemConfig::transports[n - 1]
+  std::uint32_t nic = 0;       ///< which of its host's NICs it is on
 };
 
 }  // namespace loco::nic

@@ -2,27 +2,11 @@
 # A run is a function of (scenario, seed): not of the compiler, nor of its optimisation. Builds loco-sim with g++ and
 # clang++ at -O0 and -O3, runs scenarios with each, and compares traces and results byte for byte.
 #   tests/same_trace.sh [LOCO_SIM]...      programs that are there already take part, too
-# Compilers: $CXX_GNU (g++) and $CXX_CLANG (clang++-14 or clang++). Builds in build/same/.
+# Compilers and builds: same_builds.sh.
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-readonly root
-readonly builds=$root/build/same
-gnu=${CXX_GNU:-g++}
-clang=${CXX_CLANG:-$(command -v clang++-14 || command -v clang++ || true)}
-[[ -n $clang ]] || { echo "same_trace.sh: there is no clang++" >&2; exit 2; }
-
-# build NAME COMPILER LEVEL : a program, its path in programs[]
-programs=("$@")
-build() {
-  local dir=$builds/$1 launcher=()
-  command -v ccache >/dev/null && launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  cmake -S "$root" -B "$dir" -G Ninja "${launcher[@]}" -DCMAKE_CXX_COMPILER="$2" -DCMAKE_BUILD_TYPE=Same \
-    "-DCMAKE_CXX_FLAGS_SAME=$3" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=6 \
-    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >"$builds/$1.log" 2>&1 &&
-    ninja -C "$dir" loco-sim >>"$builds/$1.log" 2>&1 || { cat "$builds/$1.log"; return 1; }
-  programs+=("$dir/bin/loco-sim")
-}
+# shellcheck source=tests/same_builds.sh
+source "$(dirname "${BASH_SOURCE[0]}")/same_builds.sh"
 
 # One run a line: a name, the scenario, further arguments of `loco-sim run`.
 runs() {
@@ -47,11 +31,8 @@ patterns              scenarios/quickstart.yaml --set workload={"kind":pattern,"
 END_OF_RUNS
 }
 
-mkdir -p "$builds"
-build gnu-O3 "$gnu" "-O3"
-build gnu-O0 "$gnu" "-O0"
-build clang-O3 "$clang" "-O3"
-build clang-O0 "$clang" "-O0"
+build_all loco-sim bin/loco-sim
+programs=("$@" "${programs[@]}")
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

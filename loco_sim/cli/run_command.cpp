@@ -183,8 +183,9 @@ std::string report(const scenario::Scenario& scenario, const RunResult& result) 
   for (const std::string& hint : result.hints) out += fmt::format("hint: {}\n", hint);
   for (const std::string& broken : result.broken) out += fmt::format("the workload found: {}\n", broken);
   if (result.verdict)
-    out += painted(result.verdict->to_text()) +
-           given_up_text(*result.verdict, scenario.hardware_name, scenario.hardware, result.keeps_promises);
+    out +=
+        painted(result.verdict->to_text()) + given_up_text(*result.verdict, scenario.hardware_name,
+                                                           scenario::hardware_in_use(scenario), result.keeps_promises);
   return out;
 }
 
@@ -201,7 +202,7 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
   if (arguments.json) {
     nlohmann::ordered_json json = cli::to_json(scenario, result);
     if (result.verdict && result.verdict->violated())
-      for (const GivenUp& g : given_up(scenario.hardware))
+      for (const GivenUp& g : given_up(scenario::hardware_in_use(scenario)))
         json["hardware_gives_up"].push_back({{"cell", g.cell}, {"meaning", g.meaning}, {"mechanism", g.mechanism}});
     if (result.keeps_promises) json["consistent_without_these"] = *result.keeps_promises;
     if (arguments.why) json["why"] = why_json(result);
@@ -284,7 +285,8 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool 
       if (json) {
         print(nlohmann::ordered_json{{"check", cli::to_json(*verdict)}});
       } else {
-        print(painted(verdict->to_text()) + given_up_text(*verdict, scenario.hardware_name, scenario.hardware));
+        print(painted(verdict->to_text()) +
+              given_up_text(*verdict, scenario.hardware_name, scenario::hardware_in_use(scenario)));
       }
     }
     throw;

@@ -67,16 +67,26 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
   return all;
 }
 
+std::vector<GivenUp> given_up(std::span<const nic::HardwareProfile> in_use) {
+  std::vector<GivenUp> all;
+  for (const nic::HardwareProfile& profile : in_use)
+    for (const GivenUp& one : given_up(profile)) {
+      const auto same = [&](const GivenUp& g) { return g.cell == one.cell && g.mechanism == one.mechanism; };
+      if (std::ranges::none_of(all, same)) all.push_back(one);
+    }
+  return all;
+}
+
 std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
-                          const nic::HardwareProfile& profile, std::optional<bool> keeps_promises) {
-  const std::vector<GivenUp> all = given_up(profile);
+                          std::span<const nic::HardwareProfile> in_use, std::optional<bool> keeps_promises) {
+  const std::vector<GivenUp> all = given_up(in_use);
   if (all.empty() || !verdict.violated()) return {};
   std::vector<std::string> promises, mechanisms, broken;
   const auto add_once = [](std::vector<std::string>& to, const std::string& what) {
     if (std::ranges::find(to, what) == to.end()) to.push_back(what);
   };
   for (const GivenUp& g : all) {
-    promises.push_back(fmt::format("{} ({})", g.cell, g.meaning));
+    add_once(promises, fmt::format("{} ({})", g.cell, g.meaning));
     add_once(mechanisms, g.mechanism);
     if (goes_against(verdict, g)) add_once(broken, g.cell);
   }

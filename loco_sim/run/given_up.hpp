@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,14 @@ struct GivenUp {
 
 /// All of a machine's; none where every cell is kept.
 [[nodiscard]] std::vector<GivenUp> given_up(const nic::HardwareProfile& profile);
+/// Of a machine whose queue pairs have these transports (scenario::hardware_in_use): what any of them gives up.
+[[nodiscard]] std::vector<GivenUp> given_up(std::span<const nic::HardwareProfile> in_use);
 
 /// One line on a verdict that is not consistent: the promises that the hardware gives up, by what, and which of them a
 /// cycle of the verdict goes against. Empty for a consistent verdict and for hardware that gives up nothing.
 /// `keeps_promises`: whether the run is consistent without the orders that are given up, where that is known.
 [[nodiscard]] std::string given_up_text(const model::Verdict& verdict, const std::string& hardware,
-                                        const nic::HardwareProfile& profile, std::optional<bool> keeps_promises = {});
+                                        std::span<const nic::HardwareProfile> in_use,
+                                        std::optional<bool> keeps_promises = {});
 
 }  // namespace loco

@@ -44,7 +44,10 @@ struct Run {
     return network().routing == fabric::topology::Routing::adaptive ||
            network().routing == fabric::topology::Routing::spray;
   }
-  [[nodiscard]] bool needs_order() const { return !nic::reliable_order(scenario.hardware).overtakes(); }
+  [[nodiscard]] bool needs_order() const {
+    return std::ranges::any_of(scenario::hardware_in_use(scenario),
+                               [](const auto& nic) { return !nic::reliable_order(nic).overtakes(); });
+  }
 };
 
 std::string_view placement(const Run& run) {

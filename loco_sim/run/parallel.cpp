@@ -11,9 +11,12 @@
 namespace loco {
 
 std::string_view one_thread_because(const scenario::Scenario& s, const ClusterConfig& config) {
-  if (!s.parts.empty() || s.workload != "flows") return "only a workload of flows, by itself, runs in parts";
-  if (!workloads::flows_in_parts(s.parameters))
-    return "flows of a list, SENDs, and a queue pair a flow run in one part";
+  if (!s.parts.empty()) return "several workloads meet on one machine";
+  const workloads::InParts& in_parts = workloads::find(s.workload)->in_parts;
+  if (in_parts.merge == nullptr) return "its threads meet in objects of the simulating program";
+  if (in_parts.not_because != nullptr)
+    if (const std::string_view why = in_parts.not_because(s.parameters); !why.empty()) return why;
+  if (s.fast_forward != FastForward::off) return "rounds of all nodes together may be left out";
   if (config.schedule != Schedule::timed) return "the schedule is not that of time";
   if (config.record) return "a trace is kept";
   if (config.series_interval.ps != 0) return "links are looked at over time";
@@ -53,8 +56,6 @@ void rethrow_limits(const std::exception_ptr& error) {
     throw;
   } catch (const sim::LimitReached&) {
     throw;
-  } catch (const hosts::EventLimit&) {
-    throw;
   } catch (...) {  // NOLINT(bugprone-empty-catch): told by the run on one thread
   }
 }
@@ -81,6 +82,10 @@ std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const Cl
   }
   for (const PartOutcome& part : all) rethrow_limits(part.error);
   if (std::ranges::any_of(all, [](const PartOutcome& part) { return part.error != nullptr; })) return std::nullopt;
+  // A limit of events is that of all parts: where it ends the run, one thread says at which event.
+  std::uint64_t events = 0;
+  for (const PartOutcome& part : all) events += part.cluster->context().runtime.steps();
+  if (events > whole.events_max) return std::nullopt;
   ParallelRun run;
   std::vector<workloads::Results> measured;
   for (PartOutcome& part : all) {
@@ -90,7 +95,7 @@ std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const Cl
   }
   const std::vector<std::uint8_t> one(part_of.empty() ? config.nodes : 0);
   std::optional<workloads::Results> merged =
-      workloads::merge_flows(measured, part_of.empty() ? one : part_of, s.parameters);
+      workloads::find(s.workload)->in_parts.merge(measured, part_of.empty() ? one : part_of, s.parameters);
   if (!merged) return std::nullopt;
   run.measured = std::move(*merged);
   for (std::size_t p = 1; p < parts; ++p) run.clusters.front()->system().absorb(std::move(run.clusters[p]->system()));

@@ -23,7 +23,7 @@ struct ParallelRun {
 };
 
 /// Runs a scenario of which one_thread_because() says nothing. Nothing where something went wrong that only a run on
-/// one thread can tell. Throws what the budget throws, and hosts::EventLimit.
+/// one thread can tell. Throws what the budget throws.
 [[nodiscard]] std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& scenario,
                                                          const ClusterConfig& config);
 

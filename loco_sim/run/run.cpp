@@ -83,6 +83,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.path_mtu = s.path_mtu;
   config.service = s.service;
   config.congestion = s.congestion;
+  config.transports = s.transports;
   config.stops = s.stops;
   config.seed = s.seed;
   config.schedule = s.schedule;
@@ -136,7 +137,8 @@ void check_trace(const scenario::Scenario& s, sim::Budget& budget, RunResult& re
   check.poll = [&] { budget.check(); };
   result.verdict = model::check(*result.trace, s.check, check);
   if (!result.verdict->violated()) return;
-  for (const GivenUp& cell : given_up(s.hardware)) check.without.push_back({cell.earlier, cell.later});
+  for (const GivenUp& cell : given_up(scenario::hardware_in_use(s)))
+    check.without.push_back({cell.earlier, cell.later});
   if (!check.without.empty()) result.keeps_promises = !model::check(*result.trace, s.check, check).violated();
 }
 

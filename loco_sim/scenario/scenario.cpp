@@ -12,8 +12,8 @@
 #include "loco_sim/scenario/idle_options.hpp"
 #include "loco_sim/scenario/network.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
+#include "loco_sim/scenario/transports.hpp"
 #include "loco_sim/scenario/workload_list.hpp"
-#include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -62,19 +62,6 @@ void apply_hardware(const yaml::Node& root, const Settings& settings, Scenario& 
       out.library_faults.add(static_cast<workloads::LibraryFault>(library_fault - names.begin()));
     }
   }
-}
-
-/// Over what the hardware says.
-void apply_transport(const yaml::Node& root, const Settings& settings, Scenario& out) {
-  const yaml::Node* const node = root.find("transport");
-  if (node == nullptr) return;
-  set_transport(out.hardware, settings, "transport.");
-  if (const std::string wrong = out.hardware.validate(); !wrong.empty())
-    throw text::InputError(node->place, "transport", "fields that fit together", wrong);
-  if (out.hardware.link_ideal && nic::reliable_policy(out.hardware).paths.sprays() &&
-      given(settings, "transport.paths.choice"))
-    throw text::InputError(node->place, "transport.paths", "hardware with a network",
-                           fmt::format("{}, which has none (link.ideal)", out.hardware_name));
 }
 
 void require_nodes(const Settings& settings, const std::string& kind, std::uint32_t nodes) {
@@ -152,17 +139,6 @@ void require_map(const yaml::Node& root) {
   throw text::InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
 }
 
-/// `transport: uet` is short for `transport: {kind: uet}`.
-void spell_out_transport(yaml::Node& root) {
-  yaml::Node* const transport = root.kind == yaml::Node::Kind::map ? root.find("transport") : nullptr;
-  if (transport == nullptr || transport->kind != yaml::Node::Kind::scalar) return;
-  yaml::Node map;
-  map.kind = yaml::Node::Kind::map;
-  map.place = transport->place;
-  map.entries.push_back({"kind", transport->place, *transport});
-  *transport = std::move(map);
-}
-
 /// `hardware: NAME` is short for `hardware: {base: NAME}`, and its fields can be set.
 void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) {
   yaml::Node* const hardware = root.find("hardware");
@@ -177,8 +153,11 @@ void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) 
   constexpr std::string_view kList = "workloads.";
   const std::size_t dot = key.find('.', kList.size());
   if (key.starts_with(kList) && dot != std::string::npos) {
-    if (yaml::Node* const one = find_workload(root, std::string_view(key).substr(kList.size(), dot - kList.size())))
-      return yaml::set_at(*one, std::string_view(key).substr(dot + 1), value);
+    if (yaml::Node* const one = find_workload(root, std::string_view(key).substr(kList.size(), dot - kList.size()))) {
+      const std::string_view own = std::string_view(key).substr(dot + 1);
+      if (own.starts_with("transport.")) spell_out_transport(*one);
+      return yaml::set_at(*one, own, value);
+    }
   }
   yaml::set_at(root, key, value);
 }
@@ -210,7 +189,7 @@ Scenario read_scenario(yaml::Node root, const std::string& file) {
     out.memory_max = static_cast<std::uint64_t>(memory->number);
   if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};
   apply_hardware(root, settings, out);
-  apply_transport(root, settings, out);
+  read_transport(root, settings, out);
   apply_network(root, settings, out);
   if (several == nullptr) require_nodes(settings, kind, out.nodes);
   require_network_that_fits(root, settings, out);

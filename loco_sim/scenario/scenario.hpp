@@ -65,6 +65,7 @@ struct Scenario {
   std::vector<std::uint32_t> path_mtu;  ///< of each host's queue pairs; 0: as much as links carry; empty: all 0
   Service service;                      ///< of the workload's queue pairs
   std::vector<fabric::CongestionSettings> congestion;  ///< of workloads that have their own, numbered from 1
+  std::vector<nic::TransportOptions> transports;       ///< the same
   std::string workload;                                ///< its kind; "workloads": several
   workloads::Params parameters{{}};                    ///< of the workload, where it is one
   std::vector<PartWorkload> parts;                     ///< where there are several; else empty
@@ -93,6 +94,9 @@ struct Scenario {
 [[nodiscard]] Scenario load_scenario(const std::string& path_or_name, const std::vector<Override>& overrides = {});
 [[nodiscard]] Scenario parse_scenario(const std::string& text, const std::string& file,
                                       const std::vector<Override>& overrides = {});
+
+/// The hardware with each transport that queue pairs of the scenario have: one where workloads have none of their own.
+[[nodiscard]] std::vector<nic::HardwareProfile> hardware_in_use(const Scenario& scenario);
 
 /// Splits `key=value`; throws text::InputError when there is no `=`.
 [[nodiscard]] Override parse_set(const std::string& argument);

@@ -128,8 +128,8 @@ constexpr auto kWorkloadOptions = std::to_array<Option>({
     {.key = "workloads",
      .type = Type::list,
      .doc = "Several at once, in place of `workload`: a list of maps with a workload's keys and `name`, `nodes: [0-15, "
-            "20]` (all when left out), `start`, `class`, `ack_class` and `congestion`. Of traffic, flows and "
-            "collectives (docs/flows.md)."},
+            "20]` (all when left out), `start`, `class`, `ack_class`, `congestion` and `transport`. Of traffic, "
+            "flows and collectives (docs/flows.md)."},
 });
 
 std::span<const Option> kind_options() {

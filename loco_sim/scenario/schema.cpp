@@ -178,6 +178,7 @@ Json workload_list_json(const std::string& doc) {
     keys["nodes"] = {{"type", "array"},
                      {"items", node},
                      {"description", "Its hosts, in the order of its ranks: 3, or 0-15; all when left out."}};
+    keys["transport"] = {{"$ref", "#/definitions/transport"}};
     keys["start"] = start;
     if (workload.collective) keys["ranks"] = keys["nodes"];
     add_service(object);
@@ -275,7 +276,9 @@ std::string json_schema() {
   properties["sweep"] = sweep_json(doc("sweep"));
   properties["transport"] = {
       {"anyOf", Json::array({properties["transport"]["properties"]["kind"], properties["transport"]})}};
-  schema["definitions"] = {{"congestion", congestion_json()}};
+  schema["definitions"] = {{"congestion", congestion_json()}, {"transport", properties["transport"]}};
+  schema["definitions"]["transport"]["description"] =
+      "Of its queue pairs; what it leaves out is the run's, where that is of the same kind.";
   schema["oneOf"] = Json::array({{{"required", {"workload"}}}, {{"required", {"workloads"}}}});
   return text::json_text(schema, 2) + "\n";
 }

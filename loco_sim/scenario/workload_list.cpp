@@ -7,6 +7,8 @@
 
 #include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
+#include "loco_sim/scenario/transports.hpp"
+#include "nic_model/delivery/transports.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -57,6 +59,7 @@ constexpr auto kPartOptions = std::to_array<Option>({
     {.key = "nodes", .type = Type::list, .doc = "Its hosts."},
     {.key = "ranks", .type = Type::list, .doc = "Of collectives: the same."},
     {.key = "start", .type = Type::duration, .fallback = 0, .most = 3'600'000'000'000'000, .doc = "When it begins."},
+    {.key = "transport", .type = Type::map, .doc = "Of its queue pairs; the run's when left out."},
 });
 
 /// `5`, or `0-15`.
@@ -110,7 +113,21 @@ std::string name_of(const Settings& settings, const std::string& prefix, const s
   return name;
 }
 
-PartWorkload read_part(const yaml::Node& item, const std::string& path, Scenario& out) {
+/// Its transport has the operations that it posts.
+void require_operations(const Settings& settings, const std::string& prefix, const PartWorkload& part,
+                        const Scenario& out) {
+  if (part.part.service.transport == 0 || part.kind != "flows") return;
+  const nic::HardwareProfile own =
+      nic::with_transport(out.hardware, out.transports[part.part.service.transport - std::size_t{1}]);
+  const Value& operation = settings.find(prefix + "operation")->second;
+  if (operation.text != "send" || nic::reliable_policy(own).operations.sends) return;
+  throw text::InputError(operation.place, prefix + "operation",
+                         fmt::format("one that the transport {} has: write, read", nic::reliable_name(own)),
+                         "\"send\"");
+}
+
+PartWorkload read_part(yaml::Node item, const std::string& path, Scenario& out) {
+  spell_out_transport(item);
   PartWorkload read;
   read.kind = kind_of(item, path);
   const std::string prefix = path + ".";
@@ -137,6 +154,9 @@ PartWorkload read_part(const yaml::Node& item, const std::string& path, Scenario
         fmt::format("{}", nodes));
   read.parameters = read_parameters(settings, prefix, read.kind, nodes, out);
   read.part.service = read_service(item, settings, prefix, out);
+  if (const yaml::Node* const transport = item.find("transport"))
+    read.part.service.transport = read_own_transport(*transport, prefix + "transport", out);
+  require_operations(settings, prefix, read, out);
   require_classes_of_flows(settings, prefix, read.kind, read.parameters, nodes, out);
   require_shared(item, path, read);
   return read;

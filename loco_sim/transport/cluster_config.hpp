@@ -23,6 +23,7 @@ struct Service {
   std::uint8_t traffic_class = 0;           ///< 0 to 7, of all that they send
   std::uint8_t ack_class = nic::kOwnClass;  ///< of answers without payload
   std::uint8_t congestion = 0;              ///< 0: as the network's options say; n: ClusterConfig::congestion[n - 1]
+  std::uint8_t transport = 0;               ///< 0: as the hardware says; n: ClusterConfig::transports[n - 1]
   std::uint8_t inbox = 0;                   ///< n: takes SENDs, into VirtualTransport::open_inbox(n)
 
   bool operator==(const Service&) const = default;

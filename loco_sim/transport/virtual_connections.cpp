@@ -70,6 +70,7 @@ nic::QpId VirtualTransport::create_end(std::uint32_t thread, std::uint8_t servic
                                            .traffic_class = of.traffic_class,
                                            .ack_class = of.ack_class,
                                            .congestion = of.congestion,
+                                           .transport = of.transport,
                                            .nic = thread % cluster_.config.hosts.nics(node_)});
 }
 

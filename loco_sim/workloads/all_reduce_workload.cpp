@@ -294,6 +294,7 @@ void start_all_reduce(const Setup& setup) {
   setup.results.promise("failed_messages", 0);
   setup.results.promise("wrong_sums", 0);
   setup.cluster.spawn_everywhere([&setup, ring](Transport& node) { Member(node, setup, *ring).run(); });
+  for (NodeId n = 0; n < config.nodes; ++n) setup.hosts.connect_ahead(n, 0, (n + 1) % config.nodes);
 }
 
 }  // namespace loco::workloads

@@ -118,9 +118,11 @@ std::vector<std::uint8_t> classes_of_flows(const Params& params, std::uint32_t n
   return {classes.begin(), classes.end()};
 }
 
-bool flows_in_parts(const Params& params) {
-  return params.file("flows") == nullptr && params.get("queue_pairs") == static_cast<int>(flows::QueuePairs::pair) &&
-         params.get("operation") != static_cast<int>(flows::Means::send);
+std::string_view flows_not_in_parts(const Params& params) {
+  const bool they_do = params.file("flows") == nullptr &&
+                       params.get("queue_pairs") == static_cast<int>(flows::QueuePairs::pair) &&
+                       params.get("operation") != static_cast<int>(flows::Means::send);
+  return they_do ? "" : "flows of a list, SENDs, and a queue pair a flow run in one part";
 }
 
 std::optional<Results> merge_flows(const std::vector<Results>& parts, const std::vector<std::uint8_t>& part_of,

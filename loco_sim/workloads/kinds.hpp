@@ -628,6 +628,9 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
 /// Hosts that are not there. Throws text::InputError for a file that is no list, or no distribution.
 [[nodiscard]] std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes);
+[[nodiscard]] std::string_view flows_not_in_parts(const Params& params);
+[[nodiscard]] std::optional<Results> merge_flows(const std::vector<Results>& parts,
+                                                 const std::vector<std::uint8_t>& part_of, const Params& params);
 /// Classes that flows of a list have of their own, ascending.
 [[nodiscard]] std::vector<std::uint8_t> classes_of_flows(const Params& params, std::uint32_t nodes);
 /// All messages of a sender may be for one node.

@@ -4,6 +4,9 @@
 #include <array>
 #include <utility>
 
+#include "loco_sim/transport/virtual_transport.hpp"
+#include "nic_model/delivery/transports.hpp"
+
 namespace loco::workloads {
 
 namespace {
@@ -53,6 +56,18 @@ OperationTag WorkloadHosts::tag(OperationTag own) const {
   own.token |= std::uint64_t{part_.number} << kNumberShift;
   if (own.work_id != 0) own.work_id = (own.work_id - 1) * part_.parts + part_.number + 1;
   return own;
+}
+
+void WorkloadHosts::connect_ahead(std::uint32_t rank, std::uint32_t thread, std::uint32_t to) {
+  if (!cluster_.config().network.share.ranked) return;
+  cluster_.context().nodes[node(rank)]->connect_ahead(thread, node(to), service_);
+}
+
+nic::DeliveryPolicy WorkloadHosts::delivery() const {
+  const ClusterConfig& config = cluster_.config();
+  const std::uint8_t own = part_.service.transport;
+  return nic::reliable_policy(
+      own == 0 ? config.profile : nic::with_transport(config.profile, config.transports.at(own - std::size_t{1})));
 }
 
 void WorkloadHosts::follow(MessageFollower* follower) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "loco_sim/transport/cluster.hpp"
+#include "nic_model/delivery/policy.hpp"
 
 namespace loco::workloads {
 
@@ -73,6 +74,8 @@ class WorkloadHosts {
   [[nodiscard]] SimulatedCluster& cluster() { return cluster_; }
   [[nodiscard]] const ClusterConfig& config() const { return cluster_.config(); }
   [[nodiscard]] const Part& part() const { return part_; }
+  /// How its queue pairs deliver.
+  [[nodiscard]] nic::DeliveryPolicy delivery() const;
 
   /// A thread of a rank's node that begins when the workload does.
   void spawn(std::uint32_t rank, const std::string& name, SimulatedCluster::Program program);
@@ -80,6 +83,9 @@ class WorkloadHosts {
   void spawn_now(NodeId node, const std::string& name, SimulatedCluster::Program program) {
     cluster_.spawn(node, called(name), std::move(program));
   }
+  /// Where the machine is in parts, all of them have the same queue pairs, before anything happens: of a rank's thread
+  /// of this number, towards another rank. The thread has been spawned. Elsewhere they are made at their first use.
+  void connect_ahead(std::uint32_t rank, std::uint32_t thread, std::uint32_t to);
   /// For what its threads post. Tokens are below 2^56.
   [[nodiscard]] OperationTag tag(OperationTag own) const;
   /// For those of a class of their own, as OperationTag::service.

@@ -102,6 +102,7 @@ void start_traffic(const Setup& setup) {
   for (std::uint32_t r = 0; r < setup.hosts.count(); ++r) {
     if (plan->receivers[r].empty()) continue;
     setup.hosts.spawn(r, "main", [&setup, plan, r](Transport& node) { sender(node, setup, *plan, r); });
+    for (const std::uint32_t to : plan->receivers[r]) setup.hosts.connect_ahead(r, 0, to);
   }
 }
 

@@ -6,12 +6,35 @@
 #include <stdexcept>
 
 #include "loco_sim/loco/errors.hpp"
+#include "loco_sim/workloads/in_parts.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 
 namespace loco::workloads {
 
 namespace {
 bool always(const Params& /*params*/) { return true; }
+
+// Of workloads that run in parts of a machine.
+using Parts = std::vector<Results>;
+std::optional<Results> of_hosts(const Parts& parts, const std::vector<std::uint8_t>& /*part_of*/,
+                                const Params& /*params*/) {
+  return merge_hosts(parts);
+}
+std::optional<Results> of_all(const Parts& parts, const std::vector<std::uint8_t>& /*part_of*/,
+                              const Params& /*params*/) {
+  return merge_together(parts);
+}
+/// On a ring of all nodes each measures its own all-reduces.
+std::optional<Results> of_all_reduces(const Parts& parts, const std::vector<std::uint8_t>& /*part_of*/,
+                                      const Params& /*params*/) {
+  const bool own = std::ranges::any_of(
+      parts, [](const Results& part) { return !part.operations.empty() && part.operations.front().samples_each > 1; });
+  return own ? merge_hosts(parts) : merge_together(parts);
+}
+std::string_view locos_not_in_parts(const Params& params) {
+  return is_collective_broadcast(params) ? "" : "threads of LOCO's objects meet in objects of the simulating program";
+}
+
 bool adds(const Params& params) { return kPatternNames.at(params.count("pattern")) == "fetch_add"; }
 
 constexpr std::array kWorkloads = {
@@ -19,8 +42,18 @@ constexpr std::array kWorkloads = {
     Workload{"barrier", "all threads wait at a barrier, again and again", kBarrierParams, 1, 1024, start_barrier},
     Workload{"broadcast",
              "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
-             kBroadcastParams, 2, 1024, start_broadcast, nullptr, broadcast_misfit, broadcast_send_queue, true,
-             is_collective_broadcast, true, true},
+             kBroadcastParams,
+             2,
+             1024,
+             start_broadcast,
+             nullptr,
+             broadcast_misfit,
+             broadcast_send_queue,
+             true,
+             is_collective_broadcast,
+             true,
+             true,
+             {locos_not_in_parts, of_all}},
     Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
              kMessageParams, 2, 1024, start_message_passing},
     Workload{"mixed_size", "node 0 writes and pushes a value wider than a word, all others try to read it",
@@ -35,24 +68,106 @@ constexpr std::array kWorkloads = {
              kDcdcParams, 2, 256, start_dcdc},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern, adds},
-    Workload{"traffic", "RDMA writes that load the network, by pattern", kTrafficParams, 2, 16384, start_traffic,
-             nullptr, traffic_misfit, traffic_send_queue, false, nullptr, true},
-    Workload{"flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams,
-             2, 16384, start_flows, nullptr, flows_misfit, nullptr, false, nullptr, true},
+    Workload{"traffic",
+             "RDMA writes that load the network, by pattern",
+             kTrafficParams,
+             2,
+             16384,
+             start_traffic,
+             nullptr,
+             traffic_misfit,
+             traffic_send_queue,
+             false,
+             nullptr,
+             true,
+             false,
+             {nullptr, of_hosts}},
+    Workload{"flows",
+             "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown",
+             kFlowsParams,
+             2,
+             16384,
+             start_flows,
+             nullptr,
+             flows_misfit,
+             nullptr,
+             false,
+             nullptr,
+             true,
+             false,
+             {flows_not_in_parts, merge_flows}},
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},
-    Workload{"all_reduce", "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
-             kAllReduceParams, 2, 1024, start_all_reduce, nullptr, all_reduce_misfit, all_reduce_send_queue, false,
-             nullptr, true, true},
-    Workload{"all_gather", "every node gets all nodes' parts of a vector", kAllGatherParams, 2, 1024, start_all_gather,
-             nullptr, all_gather_misfit, collective_send_queue, false, nullptr, true, true},
-    Workload{"reduce_scatter", "every node gets its part of the sum of all nodes' vectors", kReduceScatterParams, 2,
-             1024, start_reduce_scatter, nullptr, reduce_scatter_misfit, collective_send_queue, false, nullptr, true,
-             true},
-    Workload{"all_to_all", "every node sends each other one a part of its vector", kAllToAllParams, 2, 1024,
-             start_all_to_all, nullptr, all_to_all_misfit, collective_send_queue, false, nullptr, true, true},
-    Workload{"reduce", "node 0 gets the sum of all nodes' vectors", kReduceParams, 2, 1024, start_reduce, nullptr,
-             reduce_misfit, collective_send_queue, false, nullptr, true, true},
+    Workload{"all_reduce",
+             "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
+             kAllReduceParams,
+             2,
+             1024,
+             start_all_reduce,
+             nullptr,
+             all_reduce_misfit,
+             all_reduce_send_queue,
+             false,
+             nullptr,
+             true,
+             true,
+             {nullptr, of_all_reduces}},
+    Workload{"all_gather",
+             "every node gets all nodes' parts of a vector",
+             kAllGatherParams,
+             2,
+             1024,
+             start_all_gather,
+             nullptr,
+             all_gather_misfit,
+             collective_send_queue,
+             false,
+             nullptr,
+             true,
+             true,
+             {nullptr, of_all}},
+    Workload{"reduce_scatter",
+             "every node gets its part of the sum of all nodes' vectors",
+             kReduceScatterParams,
+             2,
+             1024,
+             start_reduce_scatter,
+             nullptr,
+             reduce_scatter_misfit,
+             collective_send_queue,
+             false,
+             nullptr,
+             true,
+             true,
+             {nullptr, of_all}},
+    Workload{"all_to_all",
+             "every node sends each other one a part of its vector",
+             kAllToAllParams,
+             2,
+             1024,
+             start_all_to_all,
+             nullptr,
+             all_to_all_misfit,
+             collective_send_queue,
+             false,
+             nullptr,
+             true,
+             true,
+             {nullptr, of_all}},
+    Workload{"reduce",
+             "node 0 gets the sum of all nodes' vectors",
+             kReduceParams,
+             2,
+             1024,
+             start_reduce,
+             nullptr,
+             reduce_misfit,
+             collective_send_queue,
+             false,
+             nullptr,
+             true,
+             true,
+             {nullptr, of_all}},
 };
 }  // namespace
 

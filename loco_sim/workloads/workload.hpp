@@ -120,6 +120,16 @@ struct Misfit {
   std::string expected;  ///< in place of its value
 };
 
+/// How a workload runs in parts of a machine (nic_model/parts.hpp), whose hosts have nothing in common then but
+/// messages and where they gather (gathering.hpp).
+struct InParts {
+  std::string_view (*not_because)(const Params&) = nullptr;  ///< why not with these parameters; null, empty: it does
+  /// What the parts have measured, together, of hosts that are in these parts. Nothing where a run on one thread has to
+  /// tell what went wrong. Null: it never runs in parts.
+  std::optional<Results> (*merge)(const std::vector<Results>& parts, const std::vector<std::uint8_t>& part_of,
+                                  const Params& params) = nullptr;
+};
+
 struct Workload {
   std::string_view kind;
   std::string_view doc;
@@ -145,6 +155,7 @@ struct Workload {
   bool shares = false;
   /// Is it a collective, whose bandwidth nccl-tests count, with the parameters `size` and `algorithm`?
   bool collective = false;
+  InParts in_parts{};
 };
 
 /// All of them, in the order of their documentation.
@@ -172,14 +183,6 @@ struct Footprint {
 /// that may share a run, its nodes in their order; empty: all.
 [[nodiscard]] Results run(const Workload& workload, const Params& params, SimulatedCluster& cluster,
                           LibraryFaults faults = {}, std::vector<NodeId> ranks = {});
-
-/// May a workload of flows run in parts of a machine (nic_model/parts.hpp), with these parameters? Their hosts have
-/// nothing in common then but messages.
-[[nodiscard]] bool flows_in_parts(const Params& params);
-/// What such parts measured, together, of hosts that are in these parts. Nothing where flows failed: who failed first
-/// is not known.
-[[nodiscard]] std::optional<Results> merge_flows(const std::vector<Results>& parts,
-                                                 const std::vector<std::uint8_t>& part_of, const Params& params);
 
 /// One of several in a run.
 struct Job {

@@ -29,11 +29,11 @@ struct QpSettings {
 
 class Connection {
  public:
-  Connection(NodeId node, const QpConfig& config, Transport transport)
+  Connection(NodeId node, const QpConfig& config, std::uint8_t policy)
       : node_(node),
         thread_(config.thread),
         type_(config.type),
-        transport_(transport),
+        policy_(policy),
         traffic_class_(config.traffic_class),
         ack_class_(config.ack_class == kOwnClass ? config.traffic_class : config.ack_class),
         congestion_(config.congestion) {}
@@ -43,7 +43,7 @@ class Connection {
   [[nodiscard]] NodeId peer_node() const { return peer_node_; }
   [[nodiscard]] ThreadId thread() const { return thread_; }  ///< whose subevents its work requests are
   [[nodiscard]] QpType type() const { return type_; }
-  [[nodiscard]] Transport transport() const { return transport_; }
+  [[nodiscard]] std::uint8_t policy() const { return policy_; }
   [[nodiscard]] QpState state() const { return state_; }
   [[nodiscard]] std::uint32_t qkey() const { return qkey_; }
   /// Of all that it sends, for as long as it lives.
@@ -80,7 +80,7 @@ class Connection {
   NodeId peer_node_ = kNone;
   ThreadId thread_;
   QpType type_;
-  Transport transport_;
+  std::uint8_t policy_;  // Kernel::policy
   QpState state_ = QpState::reset;
   std::uint8_t traffic_class_ = 0;
   std::uint8_t ack_class_ = 0;
@@ -91,7 +91,7 @@ class Connection {
 
 /// How it delivers.
 [[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, const Connection& qp) {
-  return engine.kernel.policy(qp.transport());
+  return engine.kernel.policy(qp.policy());
 }
 [[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, QpId id) {
   return policy_of(engine, engine.connections[id]);

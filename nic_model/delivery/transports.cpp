@@ -17,6 +17,11 @@ std::span<const TransportRow, kTransports> transports() {
   return kRows;
 }
 
+HardwareProfile with_transport(HardwareProfile profile, const TransportOptions& options) {
+  profile.transport = options;
+  return profile;
+}
+
 Transport transport_of(QpType type, const TransportOptions& options) {
   if (type == QpType::uc) return Transport::uc;
   if (type == QpType::ud) return Transport::ud;

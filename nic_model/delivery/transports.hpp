@@ -37,6 +37,9 @@ struct TransportRow {
 };
 [[nodiscard]] std::span<const TransportRow, kTransports> transports();
 
+/// A NIC's hardware with another transport of its reliable queue pairs.
+[[nodiscard]] HardwareProfile with_transport(HardwareProfile profile, const TransportOptions& options);
+
 /// That of a queue pair of this type.
 [[nodiscard]] Transport transport_of(QpType type, const TransportOptions& options);
 

@@ -9,10 +9,19 @@ namespace loco::nic {
 
 namespace {
 
+/// Has a policy of the reliable queue pairs that there may be such a property?
+template <class Holds>
+bool any_policy(const SystemConfig& c, const Holds& holds) {
+  return holds(reliable_policy(c.profile)) || std::ranges::any_of(c.transports, [&](const TransportOptions& t) {
+           return holds(reliable_policy(with_transport(c.profile, t)));
+         });
+}
+bool sprays(const DeliveryPolicy& policy) { return policy.paths.sprays(); }
+
 /// May packets of one flow take several paths?
 bool has_paths(const SystemConfig& c) {
   const fabric::Routing routing = c.network.options.routing;
-  if (routing == fabric::Routing::ecmp && reliable_policy(c.profile).paths.sprays()) return true;
+  if (routing == fabric::Routing::ecmp && any_policy(c, sprays)) return true;
   return routing != fabric::Routing::deterministic && routing != fabric::Routing::ecmp;
 }
 
@@ -56,9 +65,20 @@ void check_hosts(const SystemConfig& c) {
   }
 }
 
+/// Transports beside the hardware's.
+void check_transports(const SystemConfig& c) {
+  if (c.transports.size() > kTransportsMost) throw std::invalid_argument("a run has at most 64 transports of its own");
+  for (const TransportOptions& t : c.transports)
+    if (const std::string error = with_transport(c.profile, t).validate(); !error.empty())
+      throw std::invalid_argument(error);
+  if (!c.transports.empty() && c.network.model == fabric::Model::flow)
+    throw std::invalid_argument("in the flow model all queue pairs have one transport");
+}
+
 SystemConfig checked(const SystemConfig& config) {
   if (const std::string error = config.profile.validate(); !error.empty()) throw std::invalid_argument(error);
   check_hosts(config);
+  check_transports(config);
   if (const std::string_view error = fabric_config(config).validate(); !error.empty()) {
     throw std::invalid_argument(std::string(error));
   }
@@ -84,7 +104,7 @@ SystemConfig checked(const SystemConfig& config) {
     p.transport = c.profile.transport;
   }
   const Faults& faults = config.profile.faults;
-  const bool when_whole = reliable_order(config.profile).when_whole;
+  const bool when_whole = any_policy(config, [](const DeliveryPolicy& policy) { return policy.order.when_whole; });
   if (when_whole && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion) ||
                      faults.has(Fault::atomic_replayed))) {
     throw std::invalid_argument(
@@ -176,8 +196,8 @@ fabric::Config fabric_config(const SystemConfig& c) {
                      .overhead = p.link_overhead,
                      .reth_in_all = reliable_order(p).says_where,
                      .gap = p.nic_packet_gap};
-  network.planes = reliable_order(p).writes_early;
-  network.sprays = reliable_policy(p).paths.sprays();
+  network.planes = any_policy(c, [](const DeliveryPolicy& policy) { return policy.order.writes_early; });
+  network.sprays = any_policy(c, sprays);
   network.packet_max = p.link_mtu + p.link_overhead + sim::Bytes{fabric::kAtomicEthBytes};
   network.telemetry = network.telemetry || std::ranges::any_of(c.congestion, [](const auto& settings) {
                         return needs_telemetry(settings.algorithm);
@@ -201,7 +221,8 @@ Kernel::Kernel(const SystemConfig& c)
   const HardwareProfile& p = c.profile;
   const bool free =
       p.pcie_rate.value == 0 && p.nic_transmit.ps == 0 && p.nic_receive.ps == 0 && p.nic_packet_gap.ps == 0;
-  words_travel_alone_ = any_word_order_ && free && p.link_ideal && !reliable_order(p).overtakes() && p.faults.none() &&
+  const bool overtakes = any_policy(c, [](const DeliveryPolicy& policy) { return policy.order.overtakes(); });
+  words_travel_alone_ = any_word_order_ && free && p.link_ideal && !overtakes && p.faults.none() &&
                         c.network.model == fabric::Model::packet;
   const bool flows = c.network.model == fabric::Model::flow;  // whose events are not here: time must not run ahead
   times_ports_ = c.timers && !c.profile.link_ideal && !flows;
@@ -234,7 +255,11 @@ Kernel::Kernel(const SystemConfig& c)
                                 .has_paths = has_paths(c),
                                 .any_order = options.order == fabric::PacketOrder::any,
                                 .timers = times_ports_};
-  for (std::size_t i = 0; i < kTransports; ++i) policies_[i] = transports()[i].make(c.profile, network);
+  for (const TransportRow& row : transports()) policies_.push_back(row.make(c.profile, network));
+  for (const TransportOptions& own : c.transports) {
+    const TransportRow& row = transports()[static_cast<std::size_t>(transport_of(QpType::rc, own))];
+    policies_.push_back(row.make(with_transport(c.profile, own), network));
+  }
 }
 
 /// Equal ones are one kind.
@@ -256,6 +281,13 @@ void Kernel::set_kinds() {
     kind_of_.push_back(static_cast<std::uint16_t>(kind - kinds_.begin()));
   }
   alike_ = kinds_.size() == 1 && kinds_.front() == config_.profile;
+}
+
+std::uint8_t Kernel::policy_number(QpType type, std::uint8_t own) const {
+  if (type != QpType::rc || own == 0) return static_cast<std::uint8_t>(transport_of(type, config_.profile.transport));
+  if (own > config_.transports.size())
+    throw std::invalid_argument("a queue pair has a transport that the system does not have");
+  return static_cast<std::uint8_t>(kTransports + own - 1);
 }
 
 NicId Kernel::nic_of(NodeId host, std::uint32_t index) const {

@@ -2,7 +2,6 @@
 // A value. Private to nic_model/.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -39,6 +38,7 @@ enum EventKind : std::uint16_t {
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
   kEventAckTimers,           ///< those who wait for answers are looked at: requester/ack_timers.hpp
   kEventNoAnswer,            ///< qp: what it has sent, or the answer to it, was dropped by its peer: no_answer.hpp
+  kEventSetFlag,             ///< host: its flag `a` becomes `b`, by nobody of the machine
 };
 
 /// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
@@ -74,10 +74,11 @@ class Kernel {
   /// The number of a host's first GPU among those of all hosts.
   [[nodiscard]] std::uint32_t first_gpu(NodeId host) const { return first_gpu_[host]; }
   [[nodiscard]] const Faults& faults() const { return config_.profile.faults; }
-  /// How connections of a transport deliver, by its number in transports().
-  [[nodiscard]] const DeliveryPolicy& policy(Transport transport) const {
-    return policies_[static_cast<std::size_t>(transport)];
-  }
+  /// How connections deliver, by policy_number().
+  [[nodiscard]] const DeliveryPolicy& policy(std::uint8_t number) const { return policies_[number]; }
+  /// Of a queue pair of this type, whose QpConfig::transport is `own`: its number in transports(), and behind those the
+  /// ones of SystemConfig::transports. Throws std::invalid_argument where there is no such one.
+  [[nodiscard]] std::uint8_t policy_number(QpType type, std::uint8_t own) const;
   /// The network can lose packets, or change their order.
   [[nodiscard]] bool loses_packets() const { return loses_packets_; }
   /// The words of one message are read and placed in any order (nic.word_order).
@@ -152,6 +153,10 @@ class Kernel {
     events_.push_ranked(event, event.where);
   }
   [[nodiscard]] std::vector<sim::Event>& for_others() { return for_others_; }
+  /// An event of a host that comes behind everything else of its instant, whatever is simulated beside it.
+  void schedule_last(EventKind what, NodeId host, std::uint64_t a, std::uint64_t b, sim::SimTime at) {
+    events_.push({.at = at, .what = what, .priority = kLast, .where = host, .a = a, .b = b});
+  }
   /// What was counted, and the time, are those of both.
   void absorb(const Kernel& part);
 
@@ -179,6 +184,7 @@ class Kernel {
 
  private:
   static constexpr std::uint8_t kOfOthers = sim::kRanked + 1;  // behind the network's
+  static constexpr std::uint8_t kLast = kOfOthers + 1;
 
   void set_kinds();
 
@@ -188,7 +194,7 @@ class Kernel {
   bool alike_ = true;                       // all NICs have the same hardware
   std::vector<HardwareProfile> kinds_{};    // else: what there is
   std::vector<std::uint16_t> kind_of_{};    // by NIC
-  std::array<DeliveryPolicy, kTransports> policies_{};
+  std::vector<DeliveryPolicy> policies_{};
   bool loses_packets_ = false;
   bool times_ports_ = false;
   bool any_word_order_ = false;

@@ -265,3 +265,56 @@ TEST_CASE("learned entropies: those with a bad last answer are left out until al
   for (int i = 0; i < 4; ++i) all.insert(entropies.next(paths, 1));
   CHECK(all.size() == 4);
 }
+
+// --- a transport of their own (SystemConfig::transports) -------------------------------------------------------------
+
+namespace {
+
+nic::SystemConfig with_own(const TransportOptions& own) {
+  nic::SystemConfig config{.profile = profile_file("cx5-roce-100g"), .nodes = 2, .timed = true, .timers = true};
+  config.transports = {own};
+  return config;
+}
+
+/// Two queue pairs of these transports, connected.
+nic::QpId connected(nic::System& system, std::uint8_t first, std::uint8_t second) {
+  const auto end = [&](nic::NodeId node, std::uint8_t transport) {
+    return system.create_qp(node, {.send_cq = system.create_cq(node, 8), .send_entries = 8, .transport = transport});
+  };
+  const nic::QpId one = end(0, first), other = end(1, second);
+  system.connect(one, other);
+  return one;
+}
+
+}  // namespace
+
+TEST_CASE("queue pairs of one machine have transports of their own, both ends the same") {
+  nic::System system(with_own({.kind = TransportKind::uet, .mode = UetMode::rudi}));
+  const nic::QpId rc = connected(system, 0, 0), rudi = connected(system, 1, 1);
+  nic::Wqe send{.opcode = nic::Opcode::send};
+  std::vector<nic::PostResult> posted;
+  system.create_thread(0);
+  Scripts scripts;
+  scripts.steps.emplace_back([&](nic::Cpu& cpu) {
+    for (const nic::QpId qp : {rc, rudi}) posted.push_back(cpu.post_send(qp, {&send, 1}));
+    cpu.stop();
+  });
+  nic::Context context{scripts};
+  while (posted.empty()) REQUIRE(system.step(context));
+  CHECK(posted == std::vector{nic::PostResult::ok, nic::PostResult::bad_request});  // rudi has no SENDs
+  CHECK_THROWS_AS(connected(system, 0, 1), std::invalid_argument);
+  CHECK_THROWS_AS(connected(system, 2, 2), std::invalid_argument);  // there is one
+}
+
+TEST_CASE("a transport of its own that does not fit is refused") {
+  CHECK_THROWS_AS(nic::System(with_own({.kind = TransportKind::rc, .mode = UetMode::rod})), std::invalid_argument);
+  nic::SystemConfig flow = with_own({.kind = TransportKind::uet, .mode = UetMode::rod});
+  flow.network.model = fabric::Model::flow;
+  CHECK_THROWS_AS(nic::System(flow), std::invalid_argument);
+  nic::SystemConfig ports = with_own({.kind = TransportKind::uet});
+  ports.topology = fabric::Topology::shaped;
+  ports.network.shape = fabric::topology::Custom{.hosts = 2, .switches = 2, .edges = {{0, 2}, {0, 3}, {1, 2}, {1, 3}}};
+  ports.network.options.routing = fabric::Routing::spray;
+  nic::System two_ports(ports);
+  CHECK_THROWS_AS(connected(two_ports, 0, 0), std::invalid_argument);
+}

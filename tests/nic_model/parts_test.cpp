@@ -6,15 +6,17 @@
 #include "nic_model/parts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <random>
+#include <thread>
+#include <utility>
 
 #include "fabric/packet_network.hpp"
 #include "fabric/report.hpp"
-#include "nic_model/delivery/transports.hpp"
 #include "nic_model/usage.hpp"
 #include "random_network.hpp"
 #include "rig.hpp"
@@ -87,13 +89,13 @@ constexpr std::uint32_t kSendMost = 1'024;
 Plan draw_plan(const nic::SystemConfig& config, std::uint64_t seed, std::uint32_t requests) {
   Random random(seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };
-  const nic::DeliveryOperations has = nic::reliable_policy(config.profile).operations;
   Plan plan;
   plan.seed = seed;
   plan.of_host.resize(config.nodes);
   const std::uint64_t count = config.nodes + below(config.nodes + 1);
   const bool hurried = below(2) == 0;
   for (std::size_t s = 0; s < count; ++s) {
+    const nic::DeliveryOperations has = operations_of(config, s);
     const auto from = static_cast<nic::NodeId>(s % config.nodes);
     plan.streams.push_back({from, static_cast<nic::NodeId>((from + 1 + below(config.nodes - 1)) % config.nodes)});
     for (std::uint32_t i = 0; i < requests; ++i) {
@@ -145,8 +147,17 @@ class Machine {
 
  private:
   void connect(const Plan::Stream& s) {
+    const auto index = static_cast<std::uint32_t>(qps_.size());
+    const nic::SystemConfig& config = system.config();
+    const std::vector<fabric::TrafficClass> classes = config.network.used_classes();
     const auto end = [&](nic::NodeId node) {
-      return system.create_qp(node, {.send_cq = cqs_[node], .send_entries = 256, .recv_entries = 256, .thread = node});
+      nic::QpConfig of{.send_cq = cqs_[node], .send_entries = 256, .recv_entries = 256, .thread = node};
+      of.traffic_class = static_cast<std::uint8_t>(classes[index % classes.size()].id);
+      if (index % 3 == 0) of.ack_class = static_cast<std::uint8_t>(classes.back().id);
+      of.congestion = static_cast<std::uint8_t>(index % (config.congestion.size() + 1));
+      of.nic = index % config.hosts.nics(node);
+      of.transport = own_transport(config, index);
+      return system.create_qp(node, of);
     };
     qps_.push_back(end(s.from));
     const nic::QpId target = end(s.to);
@@ -192,7 +203,7 @@ struct Story {
   std::vector<std::vector<std::uint8_t>> memory;
   std::vector<std::string> figures;  ///< counters, links, what was busy
   std::size_t repeated = 0;          ///< words of READs whose first execution did not count
-  std::uint64_t lost = 0, pauses = 0;
+  std::uint64_t lost = 0, pauses = 0, trimmed = 0, given_up = 0;
 };
 
 void tell_accesses(const std::vector<std::unique_ptr<Machine>>& parts, const std::vector<std::uint8_t>& part_of,
@@ -218,6 +229,8 @@ void tell_figures(const nic::System& system, Story& story) {
   const fabric::PacketNetwork& network = *system.network().packet_network();
   story.lost = system.counters().packets_lost;
   story.pauses = fabric::totals(network).pauses;
+  story.trimmed = network.packets_trimmed();
+  story.given_up = network.watchdog_actions();
   for (fabric::topology::LinkId link = 0; link < network.links(); ++link) {
     const fabric::LinkCounters& c = network.counters(link);
     story.figures.push_back(fmt::format("link {}: {} {} {} {} {} {} {} {}", link, c.packets, c.bytes, c.busy.ps,
@@ -225,8 +238,12 @@ void tell_figures(const nic::System& system, Story& story) {
   }
   for (const nic::Usage& u : system.usage(system.now() - sim::SimTime{}, 100))
     story.figures.push_back(fmt::format("{} {}", u.resource, u.share));
-  story.figures.push_back(fmt::format("{} ps, {} sent, {} delivered", system.now().ps, network.packets_sent(),
-                                      network.packets_delivered()));
+  for (std::size_t reason = 0; reason < fabric::kLossReasonNames.size(); ++reason)
+    story.figures.push_back(fmt::format("{} lost: {}", fabric::kLossReasonNames.at(reason),
+                                        network.packets_lost(static_cast<fabric::LossReason>(reason))));
+  story.figures.push_back(fmt::format("{} ps, {} sent, {} delivered, {} trimmed, {} given up", system.now().ps,
+                                      network.packets_sent(), network.packets_delivered(), story.trimmed,
+                                      story.given_up));
 }
 
 Story run(const nic::SystemConfig& config, const Plan& plan, const std::vector<std::uint8_t>& part_of,
@@ -267,21 +284,16 @@ void check_same(const Story& one, const Story& other) {
   CHECK(one.memory == other.memory);
 }
 
-/// A random network that can be parted: what cannot be is taken out of it.
+/// A random network; on some each host has two NICs.
 nic::SystemConfig network_of(std::uint64_t seed) {
   nic::SystemConfig config = random_network(seed);
   config.timers = true;
   config.witness = seed % 10 == 5;  // the trace of each access takes most of the test's time
   config.timed = seed % 2 == 0;     // TLPs of a packet are one step
-  config.network.changes.clear();
-  config.network.storms.clear();
-  config.network.classes.clear();
-  config.network.options.watchdog.enabled = false;
-  config.network.options.trim = false;
-  config.network.telemetry = false;
-  config.congestion.clear();
-  if (config.network.options.congestion.algorithm == fabric::CongestionAlgorithm::hpcc)
-    config.network.options.congestion.algorithm = fabric::CongestionAlgorithm::swift;
+  if (seed % 3 == 0 && config.nodes % 2 == 0 && config.nodes >= 4) {
+    config.nodes /= 2;
+    config.hosts.of.assign(config.nodes, {.nics = 2});
+  }
   return config;
 }
 
@@ -323,10 +335,75 @@ TEST_CASE("what two Systems tell of READs that are executed again is what one te
 
 namespace {
 
+/// A part of two hosts whose thread comes to where both meet, beside one that is busy for 10 us.
+struct Meeting {
+  sim::SimTime came{}, released{}, reached{}, went_on{};
+  int busy_turns = 0;
+  bool ended = false;
+
+  void simulate(nic::PartMeeting& meeting, const nic::SystemConfig& config, std::uint8_t part, sim::Duration after) {
+    nic::System system(config);
+    Scripts scripts;
+    std::vector<std::uint32_t> flags;
+    bool sleeps = true;
+    int turns = 0;
+    for (nic::NodeId node = 0; node < 2; ++node) {
+      flags.push_back(system.create_flag(node));
+      system.create_thread(node);
+      scripts.steps.emplace_back([&](nic::Cpu& cpu) { ++turns < 200 ? cpu.resume_after(50_ns) : cpu.stop(); });
+      system.create_thread(node);
+      scripts.steps.emplace_back([&, node](nic::Cpu& cpu) {
+        if (std::exchange(sleeps, false)) return cpu.resume_after(after);
+        if (came == sim::SimTime{}) meeting.gathered(part, came = cpu.now());
+        if (cpu.flag_load(flags[node]) == 0) return cpu.pause({});
+        went_on = cpu.now();
+        busy_turns = turns;
+        cpu.stop();
+      });
+    }
+    meeting.gathers(part, [&](sim::SimTime at) {
+      released = at;
+      reached = system.now();
+      system.set_flag_at(part, flags[part], 1, at);
+    });
+    nic::Context context{scripts};
+    ended = meeting.run(part, system, [&](sim::SimTime end) {
+      while (!meeting.must_return(part) && system.step_before(context, end)) {
+      }
+    });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("threads of two parts that meet go on when the second has come, and neither part is beyond that") {
+  nic::SystemConfig config = two_hosts(0);
+  config.profile.link_delay = 2_us;  // else parts could be so far ahead of each other
+  const std::vector<std::uint8_t> apart = nic::parts_of(config, 2);
+  nic::PartMeeting meeting(config, apart);
+  std::array<Meeting, 2> sides;
+  {
+    std::jthread other([&] { sides[1].simulate(meeting, nic::part_config(config, apart, 1), 1, 5_us); });
+    sides[0].simulate(meeting, nic::part_config(config, apart, 0), 0, 1_us);
+  }
+  CHECK(sides[0].came == sim::SimTime{} + 1_us);
+  CHECK(sides[1].came == sim::SimTime{} + 5_us);
+  for (const Meeting& side : sides) {
+    CHECK(side.ended);
+    CHECK(side.released == sides[1].came);
+    CHECK(side.reached <= side.released);
+    CHECK(side.busy_turns >= 101);  // of 50 ns each, from 0 until 5 us, which is before they go on
+    CHECK(side.went_on >= side.released);
+    CHECK(side.went_on <= side.released + 1_us);
+  }
+}
+
+namespace {
+
 void run_networks(std::uint64_t first, std::uint64_t last) {
   const char* one_seed = std::getenv("LOCO_SIM_SEED");
   if (one_seed != nullptr) first = last = std::strtoull(one_seed, nullptr, 10);
-  std::size_t parted = 0, lossy = 0, paused = 0;
+  std::size_t parted = 0, lossy = 0, paused = 0, trimmed = 0, given_up = 0, failing = 0, classed = 0, railed = 0;
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     INFO("LOCO_SIM_SEED=" << seed);
     const nic::SystemConfig config = network_of(seed);
@@ -339,16 +416,29 @@ void run_networks(std::uint64_t first, std::uint64_t last) {
       // On threads of their own now and then: on a busy machine their windows take long.
       check_same(one, run(config, plan, part_of, seed % 8 == 0 ? nic::PartThreads::each : nic::PartThreads::one));
       ++parted;
+      failing += config.network.changes.empty() ? 0U : 1U;
+      classed += config.network.classed() ? 1U : 0U;
+      railed += config.hosts.of.empty() ? 0U : 1U;
     }
     lossy += one.lost != 0 ? 1U : 0U;
     paused += one.pauses != 0 ? 1U : 0U;
+    trimmed += one.trimmed != 0 ? 1U : 0U;
+    given_up += one.given_up != 0 ? 1U : 0U;
   }
-  WARN(fmt::format("{} runs in parts; losses on {} networks, pauses on {}", parted, lossy, paused));
+  WARN(
+      fmt::format("{} runs in parts, {} with failing links, {} with classes, {} with two NICs a host; losses on {} "
+                  "networks, pauses on {}, trimmed packets on {}, queues given up on {}",
+                  parted, failing, classed, railed, lossy, paused, trimmed, given_up));
   if (one_seed != nullptr) return;
   // Networks that are all quiet, or in one part, say nothing.
   CHECK(parted > last - first);
   CHECK(lossy > (last - first) / 8);
   CHECK(paused > (last - first) / 20);
+  CHECK(failing > (last - first) / 4);
+  CHECK(classed > (last - first) / 4);
+  CHECK(railed > (last - first) / 20);
+  CHECK(trimmed > (last - first) / 40);
+  if (last - first > 500) CHECK(given_up > 0);
 }
 
 }  // namespace

@@ -111,6 +111,21 @@ void draw_transport(Random& random, nic::SystemConfig& c) {
   if (one_in(random, 4)) c.network.options.order = fabric::PacketOrder::any;
 }
 
+/// Of a stream of its own: every other queue pair may have another transport. Not where NICs have several ports, which
+/// all transports take alike.
+void draw_own_transport(Random& random, nic::SystemConfig& c) {
+  if (!one_in(random, 3)) return;
+  nic::TransportOptions own{.kind = pick(random, {nic::TransportKind::rc, nic::TransportKind::srd,
+                                                  nic::TransportKind::uet, nic::TransportKind::uet})};
+  if (own.kind == nic::TransportKind::uet)
+    own.mode = pick(random, {nic::UetMode::rod, nic::UetMode::rud, nic::UetMode::rudi});
+  own.entropies = pick<std::uint32_t>(random, {2, 64});
+  const auto graph = fabric::topology::build(c.network.shape);
+  for (fabric::topology::VertexId host = 0; host < graph.hosts(); ++host)
+    if (graph.ports(host).size() > 1) return;
+  c.transports.push_back(own);
+}
+
 /// Likewise: traffic classes, hosts that pause their links, a watchdog, congestion control of some queue pairs alone.
 void draw_classes(Random& random, nic::SystemConfig& c) {
   using fabric::FlowControl;
@@ -237,8 +252,8 @@ class Traffic {
     }
   }
 
-  TrafficOutcome run() {
-    nic::Context context{scripts_, nullptr};
+  TrafficOutcome run(nic::Observer* observer) {
+    nic::Context context{scripts_, observer};
     constexpr std::uint64_t kEventsMax = 20'000'000;  // a hundred times what they take
     std::uint64_t events = 0;
     while (system_.step(context)) {
@@ -265,14 +280,15 @@ class Traffic {
     const std::vector<fabric::TrafficClass> classes = system_.config().network.used_classes();
     nic::QpConfig of{.send_entries = index % 4 == 2 ? 4U : 64U,
                      .traffic_class = static_cast<std::uint8_t>(classes[index % classes.size()].id),
-                     .congestion = static_cast<std::uint8_t>(index % (system_.config().congestion.size() + 1))};
+                     .congestion = static_cast<std::uint8_t>(index % (system_.config().congestion.size() + 1)),
+                     .transport = own_transport(system_.config(), index)};
     if (index % 3 == 0) of.ack_class = static_cast<std::uint8_t>(classes.back().id);
     const auto end = [&](nic::NodeId node) {
       of.send_cq = cqs_[node];
       return system_.create_qp(node, of);
     };
     s.qp = end(s.from);
-    const nic::DeliveryOperations has = nic::reliable_policy(system_.config().profile).operations;
+    const nic::DeliveryOperations has = operations_of(system_.config(), index);
     const bool sends = has.sends && (!has.atomics || late_receives_);
     if (sends) {
       of.recv_cq = system_.create_cq(s.to, 64);
@@ -458,6 +474,8 @@ class Traffic {
     const nic::Counters& c = system_.counters();
     out.lost = lost;
     out.timeouts = c.timeouts;
+    out.counters = c;
+    out.ended = system_.now();
     out.pauses = fabric::totals(network).pauses;
     const std::uint64_t inside = network.packets_inside();
     if (network.telemetry_inside() != 0 && inside == 0) wrong_ = "telemetry is kept of packets that are gone";
@@ -488,12 +506,23 @@ class Traffic {
 
 }  // namespace
 
+std::uint8_t own_transport(const nic::SystemConfig& config, std::size_t stream) {
+  return static_cast<std::uint8_t>((stream + 1) / 2 % (config.transports.size() + 1));
+}
+
+nic::DeliveryOperations operations_of(const nic::SystemConfig& config, std::size_t stream) {
+  const std::uint8_t own = own_transport(config, stream);
+  if (own == 0) return nic::reliable_policy(config.profile).operations;
+  return nic::reliable_policy(nic::with_transport(config.profile, config.transports[own - 1U])).operations;
+}
+
 nic::SystemConfig random_network(std::uint64_t seed) {
   Random random(seed);
   Random controls(~seed);
   Random transports(seed * 2 + 1);
   Random classes(seed ^ 0x5555'5555'5555'5555U);
   Random scarcity(seed * 3 + 2);
+  Random own_transports(seed * 5 + 3);
   for (int draft = 0; draft < 100; ++draft) {
     nic::SystemConfig c;
     c.profile = random_profile(random);
@@ -506,6 +535,7 @@ nic::SystemConfig random_network(std::uint64_t seed) {
     draw_failures(random, c.network);
     draw_congestion_control(controls, c);
     draw_transport(transports, c);
+    draw_own_transport(own_transports, c);
     draw_classes(classes, c);
     if (one_in(scarcity, 2)) draw_scarcity(scarcity, c.profile);
     try {
@@ -517,8 +547,8 @@ nic::SystemConfig random_network(std::uint64_t seed) {
   throw std::runtime_error(fmt::format("seed {}: no draft fits together", seed));
 }
 
-TrafficOutcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed) {
-  return std::make_unique<Traffic>(config, seed)->run();
+TrafficOutcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed, nic::Observer* observer) {
+  return std::make_unique<Traffic>(config, seed)->run(observer);
 }
 
 }  // namespace loco::test

@@ -2,9 +2,11 @@
 // of loss, NICs that recover in each way, PCIe links and receive buffers of any size. A function of the seed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
+#include "nic_model/delivery/policy.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco::test {
@@ -12,15 +14,22 @@ namespace loco::test {
 /// What is drawn, without traffic; `timed` of half of them. The fabric accepts it.
 [[nodiscard]] nic::SystemConfig random_network(std::uint64_t seed);
 
+/// Queue pairs of these take turns, by the number of their stream: QpConfig::transport, and what it may be asked for.
+[[nodiscard]] std::uint8_t own_transport(const nic::SystemConfig& config, std::size_t stream);
+[[nodiscard]] nic::DeliveryOperations operations_of(const nic::SystemConfig& config, std::size_t stream);
+
 /// What a network did to its traffic.
 struct TrafficOutcome {
   std::string wrong;                        ///< the first promise that was broken; empty: none
   std::uint64_t succeeded = 0, failed = 0;  ///< work requests
   std::uint64_t lost = 0, timeouts = 0, pauses = 0;
   bool deadlock = false;  ///< links paused in a cycle: what stands behind them may never be answered
+  nic::Counters counters{};
+  sim::SimTime ended{};
 };
 
 /// Runs random WRITEs, READs and fetch-adds between random pairs of hosts over the network, until nothing is pending.
-[[nodiscard]] TrafficOutcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed);
+[[nodiscard]] TrafficOutcome run_traffic(const nic::SystemConfig& config, std::uint64_t seed,
+                                         nic::Observer* observer = nullptr);
 
 }  // namespace loco::test

@@ -4,11 +4,11 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "loco_sim/workloads/collectives/together.hpp"
 #include "loco_sim/workloads/rounds.hpp"
-#include "nic_model/delivery/transports.hpp"
-#include "sim/rng.hpp"
 #include "sim/time.hpp"
 
 namespace loco::workloads::collectives {
@@ -16,146 +16,6 @@ namespace loco::workloads::collectives {
 namespace {
 
 constexpr std::uint32_t kPutsOfMove = 2;  // the data and its word
-constexpr std::uint32_t kNone = 0xffffffffU;
-
-/// The pieces of a move lie in a row on both sides.
-bool in_a_row(const Move& move) {
-  for (std::size_t i = 1; i < move.pieces.size(); ++i)
-    if (move.pieces[i].from != move.pieces[i - 1].from + 1 || move.pieces[i].to != move.pieces[i - 1].to + 1)
-      return false;
-  return true;
-}
-
-/// Where things are in the memory of a rank's channel.
-class CollectiveLayout {
- public:
-  CollectiveLayout(const Schedule& schedule, std::uint64_t bytes)
-      : parts_(schedule.parts), bytes_(bytes), come_(offset(schedule.slots)), landing_(schedule.moves.size()) {
-    std::vector<std::uint64_t> words(schedule.ranks);
-    for (std::size_t m = 0; m < schedule.moves.size(); ++m) word_of_.push_back(words[schedule.moves[m].to]++);
-    now_ = come_ + *std::ranges::max_element(words) * kWord;
-    std::vector<std::uint64_t> ends(schedule.ranks, now_ + kWord);
-    staging_.assign(schedule.moves.size(), 0);
-    for (std::size_t m = 0; m < schedule.moves.size(); ++m) {
-      const Move& move = schedule.moves[m];
-      if (move.add || !in_a_row(move)) {
-        landing_[m] = ends[move.to];
-        ends[move.to] += length(move);
-      }
-      if (!in_a_row(move)) {
-        staging_[m] = ends[move.from];
-        ends[move.from] += length(move);
-      }
-    }
-    end_ = *std::ranges::max_element(ends);
-  }
-
-  /// Whole words, of which some parts have one more than others.
-  [[nodiscard]] std::uint64_t offset(Slot slot) const {
-    return slot / parts_ * bytes_ + bytes_ / kWord * (slot % parts_) / parts_ * kWord;
-  }
-  [[nodiscard]] std::uint64_t length(Slot slot) const { return offset(slot + 1) - offset(slot); }
-  [[nodiscard]] std::uint64_t length(const Move& move) const {
-    std::uint64_t sum = 0;
-    for (const Piece& piece : move.pieces) sum += length(piece.from);
-    return sum;
-  }
-  /// The word that says that a move has come, at its receiver.
-  [[nodiscard]] std::uint64_t come(std::size_t move) const { return come_ + word_of_[move] * kWord; }
-  /// What such a word is put from.
-  [[nodiscard]] std::uint64_t now() const { return now_; }
-  [[nodiscard]] std::uint64_t landing(std::size_t move) const { return landing_[move]; }
-  [[nodiscard]] std::uint64_t staging(std::size_t move) const { return staging_[move]; }
-  [[nodiscard]] std::uint64_t end() const { return end_; }
-
- private:
-  std::uint32_t parts_;
-  std::uint64_t bytes_;
-  std::uint64_t come_;
-  std::uint64_t now_ = 0;
-  std::uint64_t end_ = 0;
-  std::vector<std::uint64_t> word_of_;
-  std::vector<std::uint64_t> landing_;  // of moves that do not go to their places at once
-  std::vector<std::uint64_t> staging_;  // of moves that are packed
-};
-
-/// What a rank sends and receives, by the number of the move, and what waits for what.
-struct RankPlan {
-  struct Send {
-    std::uint32_t move = 0;
-    std::uint32_t waits = 0;       // moves that have to come first
-    std::uint32_t behind = kNone;  // staged: the receive that has to come first
-  };
-  struct Receive {
-    std::uint32_t move = 0;
-    std::vector<std::uint32_t> frees{};     // sends that wait for it
-    std::vector<std::uint32_t> blockers{};  // sends that have to be complete before it is added
-  };
-  std::vector<Send> sends{};
-  std::vector<Receive> receives{};
-  std::map<Rank, std::vector<std::uint32_t>> from{};  // receives by who sends them, in order
-};
-
-void add_unique(std::vector<std::uint32_t>& list, std::uint32_t value) {
-  if (list.empty() || list.back() != value) list.push_back(value);
-}
-
-std::vector<RankPlan> plan(const Schedule& schedule) {
-  std::vector<RankPlan> plans(schedule.ranks);
-  for (std::uint32_t m = 0; m < schedule.moves.size(); ++m) {
-    const Move& move = schedule.moves[m];
-    plans[move.from].sends.push_back({.move = m});
-    RankPlan& to = plans[move.to];
-    to.from[move.from].push_back(static_cast<std::uint32_t>(to.receives.size()));
-    to.receives.push_back({.move = m});
-  }
-  for (RankPlan& p : plans) {
-    std::vector<std::vector<std::uint32_t>> into(schedule.slots);  // receives
-    std::vector<std::vector<std::uint32_t>> out_of(schedule.slots);
-    std::map<std::uint32_t, std::uint32_t> at_step;
-    for (std::uint32_t r = 0; r < p.receives.size(); ++r) {
-      const Move& move = schedule.moves[p.receives[r].move];
-      at_step[move.step] = r;
-      for (const Piece& piece : move.pieces) into[piece.to].push_back(r);
-    }
-    for (std::uint32_t s = 0; s < p.sends.size(); ++s) {
-      const Move& move = schedule.moves[p.sends[s].move];
-      for (const Piece& piece : move.pieces) {
-        add_unique(out_of[piece.from], s);
-        for (const std::uint32_t r : into[piece.from])
-          if (schedule.moves[p.receives[r].move].step < move.step) add_unique(p.receives[r].frees, s);
-      }
-      if (schedule.pace == Pace::staged && move.step > 0)
-        if (const auto before = at_step.find(move.step - 1); before != at_step.end())
-          p.sends[s].behind = before->second;
-    }
-    for (RankPlan::Receive& receive : p.receives) {
-      std::ranges::sort(receive.frees);
-      receive.frees.erase(std::ranges::unique(receive.frees).begin(), receive.frees.end());
-      for (const std::uint32_t s : receive.frees) ++p.sends[s].waits;
-      const Move& move = schedule.moves[receive.move];
-      if (!move.add) continue;
-      for (const Piece& piece : move.pieces)
-        for (const std::uint32_t s : out_of[piece.to])
-          if (schedule.moves[p.sends[s].move].step <= move.step) add_unique(receive.blockers, s);
-    }
-  }
-  return plans;
-}
-
-/// Is it a ring in which every rank sends one part to the same rank in each step, and gets one from another?
-bool steps_alike(const Schedule& schedule) {
-  std::vector<std::uint32_t> sent(schedule.ranks), received(schedule.ranks);
-  std::vector<Rank> to(schedule.ranks, kNone);
-  for (const Move& move : schedule.moves) {
-    if (move.pieces.size() != 1 || sent[move.from]++ != move.step || received[move.to]++ != move.step) return false;
-    if (to[move.from] == kNone) to[move.from] = move.to;
-    if (to[move.from] != move.to) return false;
-  }
-  return std::ranges::all_of(sent, [&](std::uint32_t n) { return n == sent.front(); }) && sent == received;
-}
-
-std::uint32_t steps_of(const Schedule& schedule) { return schedule.moves.empty() ? 0 : schedule.moves.back().step + 1; }
 
 /// The steps of each iteration that add, and those that do not.
 std::vector<Rounds::Row> rows(const CollectivePlay& play, const CollectiveLayout& layout,
@@ -174,65 +34,6 @@ std::vector<Rounds::Row> rows(const CollectivePlay& play, const CollectiveLayout
     }
   return rows;
 }
-
-using Words = std::vector<std::vector<std::uint64_t>>;  // of each rank, of each slot
-
-/// The words behind some steps of an iteration.
-struct Behind {
-  std::uint64_t iteration = 0;
-  std::uint32_t steps = 0;
-  Words words{};
-};
-
-/// What all threads share, beside the simulated machine.
-struct Together {
-  CollectivePlay play;
-  CollectiveLayout layout;
-  std::vector<RankPlan> plans;
-  std::vector<std::vector<Region>> memory;                    // of each rank, of each channel
-  std::vector<std::vector<std::vector<std::uint32_t>>> done;  // of each rank and channel: sends whose puts are complete
-  Rounds rounds;                                              // a step each, of all ranks and channels
-  std::vector<Behind> behind{};                               // of each channel
-  bool ordered = true;  // does the hardware place the word behind the data by itself?
-  bool failed = false;
-  std::uint32_t there = 0;  // threads that have come to the end of an iteration
-  std::uint64_t round = 0;  // iterations that have begun
-  std::int64_t began_ps = 0;
-  std::int64_t ended_ps = 0;  // of the last one, so far
-
-  [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t channel, Rank rank,
-                                    std::uint32_t part) const {
-    std::uint64_t seed =
-        ((iteration * play.channels + channel) * 2 * play.schedule.slots + part) * play.schedule.ranks + rank;
-    return sim::splitmix64(seed) | 1U;
-  }
-  /// The words of all ranks' slots behind so many steps. Kept: all ranks ask, one after the other.
-  const Words& words_after(std::uint64_t iteration, std::uint32_t channel, std::uint32_t steps) {
-    Behind& kept = behind[channel];
-    if (kept.iteration == iteration && kept.steps == steps) return kept.words;
-    kept = {.iteration = iteration, .steps = steps, .words = {}};
-    const Schedule& schedule = play.schedule;
-    Words& words = kept.words;
-    words.assign(schedule.ranks, std::vector<std::uint64_t>(schedule.slots));
-    for (Rank r = 0; r < schedule.ranks; ++r)
-      for (Slot slot = 0; slot < schedule.slots; ++slot)
-        if (const Expected e = expected(play.what, schedule, r, slot); e.begins)
-          words[r][slot] = value(iteration, channel, r, e.part_then);
-    // In a step of a ring a rank sends another part than the one that comes.
-    for (const Move& move : schedule.moves) {
-      if (move.step == steps) break;
-      const Piece& piece = move.pieces.front();
-      std::uint64_t& word = words[move.to][piece.to];
-      word = words[move.from][piece.from] + (move.add ? word : 0);
-    }
-    return words;
-  }
-  [[nodiscard]] std::uint64_t sum(std::uint64_t iteration, std::uint32_t channel, std::uint32_t part) const {
-    std::uint64_t all = 0;
-    for (Rank r = 0; r < play.schedule.ranks; ++r) all += value(iteration, channel, r, part);
-    return all;
-  }
-};
 
 class CollectiveMember {
  public:
@@ -281,6 +82,7 @@ class CollectiveMember {
   /// All threads begin the next iteration when the last one is there. False when a message has failed.
   bool meet() {
     static_cast<void>(node_.flag_load(own_));  // a look: the thread is not ahead of the clock
+    if (all_.gathering) return gather();
     const std::uint64_t round = all_.round;
     const std::uint32_t threads = schedule_.ranks * all_.play.channels;
     if (++all_.there == threads) {
@@ -296,6 +98,13 @@ class CollectiveMember {
       node_.pause();
       static_cast<void>(node_.flag_load(own_));
     }
+    return !all_.failed;
+  }
+
+  /// The same where some of them may be in other parts of the machine.
+  bool gather() {
+    const std::uint64_t turn = all_.gathering->come(node_, own_);
+    while (node_.flag_load(own_) != turn && !all_.failed) node_.pause();
     return !all_.failed;
   }
 
@@ -573,6 +382,20 @@ class CollectiveMember {
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
 };
 
+/// Threads gather across the parts of the machine, which have the same queue pairs.
+void be_parted(const Setup& setup, Together& all) {
+  const CollectivePlay& play = all.play;
+  std::uint32_t here = 0;
+  for (Rank r = 0; r < play.schedule.ranks; ++r)
+    if (setup.cluster.system().has(setup.hosts.node(r))) here += play.channels;
+  all.gathering = std::make_unique<Gathering>(setup.cluster, here, [&setup, &all](sim::SimTime at) {
+    if (++all.round > all.play.warmup + 1) setup.results.add(all.play.name, all.began_ps, all.ended_ps);
+    all.began_ps = at.ps;
+  });
+  for (const Move& move : play.schedule.moves)
+    for (std::uint32_t c = 0; c < play.channels; ++c) setup.hosts.connect_ahead(move.from, c, move.to);
+}
+
 }  // namespace
 
 void start_collective(const Setup& setup, CollectivePlay play) {
@@ -583,16 +406,16 @@ void start_collective(const Setup& setup, CollectivePlay play) {
   const ClusterConfig& config = setup.cluster.config();
   Rounds rounds(config.fast_forward, nodes * channels, rows(play, layout, config.profile),
                 [&setup] { return disturbances(setup.cluster.system()); });
-  const auto together = std::make_shared<Together>(
-      Together{.play = std::move(play),
-               .layout = layout,
-               .plans = std::move(plans),
-               .memory = std::vector<std::vector<Region>>(nodes),
-               .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
-                   nodes, std::vector<std::vector<std::uint32_t>>(channels)),
-               .rounds = std::move(rounds),
-               .behind = std::vector<Behind>(channels),
-               .ordered = !nic::reliable_order(setup.cluster.config().profile).writes_early});
+  const auto together =
+      std::make_shared<Together>(Together{.play = std::move(play),
+                                          .layout = layout,
+                                          .plans = std::move(plans),
+                                          .memory = std::vector<std::vector<Region>>(nodes),
+                                          .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
+                                              nodes, std::vector<std::vector<std::uint32_t>>(channels)),
+                                          .rounds = std::move(rounds),
+                                          .behind = std::vector<Behind>(channels),
+                                          .ordered = !setup.hosts.delivery().order.writes_early});
   for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
       together->memory[r].push_back(setup.hosts.transport(r).allocate(layout.end()));
@@ -603,6 +426,7 @@ void start_collective(const Setup& setup, CollectivePlay play) {
       setup.hosts.spawn(
           r, channels == 1 ? "main" : "channel " + std::to_string(c),
           [&setup, together, r, c](Transport& node) { CollectiveMember(node, setup, *together, r, c).run(); });
+  if (config.network.share.ranked) be_parted(setup, *together);
 }
 
 }  // namespace loco::workloads::collectives
