@@ -217,6 +217,7 @@ class Requester {
   // repeat.cpp
   [[nodiscard]] bool repeats() const { return selective_->pending(); }
   void note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns);
+  [[nodiscard]] sim::Duration longest_back_off(const Engine& engine, QpId id) const;
   void note_response(Engine& engine, const fabric::Packet& packet);
   void tell_what_is_lost(Engine& engine, QpId id) const;
   void forget_sent() {
@@ -231,7 +232,7 @@ class Requester {
   bool has_come(Engine& engine, QpId id, fabric::Psn psn, sim::Duration delay);
   void follow_answers(const Engine& engine, QpId id);
   void receiver_of_message_not_ready(Engine& engine, QpId id, const fabric::Packet& nak);
-  void take_answer(Engine& engine, QpId id, const fabric::Packet& packet);
+  bool take_answer(Engine& engine, QpId id, const fabric::Packet& packet);
   void take_response_to_packet(Engine& engine, const fabric::Packet& packet);
 
   // wqe_fetch.cpp
