@@ -34,7 +34,7 @@ void Requester::tell_what_is_lost(Engine& engine, QpId id) const {
 sim::Duration Requester::longest_back_off(const Engine& engine, QpId id) const {
   const Connection& qp = engine.connections[id];
   if (fabric::needs_answers(engine.kernel.congestion(qp.congestion()).algorithm)) return {};
-  return qp.settings().timeout.ps == 0 ? kNeverLate : time_out(engine, qp);
+  return qp_settings(engine, qp).timeout.ps == 0 ? kNeverLate : time_out(engine, qp);
 }
 
 /// Before an answer is taken: what it says of others.

@@ -57,7 +57,7 @@ void Requester::follow_answers(const Engine& engine, QpId id) {
     }
     una = e.psn + e.packets;
   }
-  progress(engine.connections[id].settings(), una);
+  progress(qp_settings(engine, id), una);
 }
 
 /// All packets of a message that are not known to have come are sent again when the receiver may be ready.
@@ -89,7 +89,7 @@ bool Requester::take_answer(Engine& engine, QpId id, const fabric::Packet& packe
   if (state.all_come.distance(una_) < 0) state.all_come = una_;
   for (; state.all_come.distance(end) < 0; state.all_come = state.all_come + 1)
     news = has_come(engine, id, state.all_come, delay) || news;
-  if (news) retries_ = engine.connections[id].settings().retry_count;
+  if (news) retries_ = qp_settings(engine, id).retry_count;
   return news;
 }
 
@@ -106,7 +106,7 @@ void Requester::take_response_to_packet(Engine& engine, const fabric::Packet& pa
     const std::uint32_t received = known ? entry(number).received : 0;
     take_loosely(engine, id, packet);
     news = known && (!holds(number) || entry(number).received != received);
-    if (news) retries_ = engine.connections[id].settings().retry_count;
+    if (news) retries_ = qp_settings(engine, id).retry_count;
   } else if (packet.opcode == Op::nak && packet.nak == NakCode::receiver_not_ready) {
     receiver_of_message_not_ready(engine, id, packet);
   } else if (packet.opcode == Op::nak && packet.nak != NakCode::packet_trimmed) {
