@@ -54,7 +54,7 @@ struct State {
   std::vector<ReceiveBuffer> receive_buffers{};
   std::vector<ContextCaches> caches{};
   std::vector<Connection> connections{};
-  std::vector<QpSettings> settings{};
+  std::vector<QpSettings> settings = std::vector<QpSettings>(1);  // the first: of a connection that has set none
   std::vector<NicContext> contexts{};
   std::vector<Requester> requesters{};
   std::vector<Responder> responders{};
