@@ -54,6 +54,7 @@ struct State {
   std::vector<ReceiveBuffer> receive_buffers{};
   std::vector<ContextCaches> caches{};
   std::vector<Connection> connections{};
+  std::vector<QpSettings> settings = std::vector<QpSettings>(1);  // the first: of a connection that has set none
   std::vector<NicContext> contexts{};
   std::vector<Requester> requesters{};
   std::vector<Responder> responders{};
@@ -67,9 +68,9 @@ struct State {
   /// Gives an ordering domain its paths to the memories that have one of their own: that on the NIC (by option), GPUs'.
   void add_paths(std::uint32_t domain);
   [[nodiscard]] Units units() {
-    return {kernel,     *network,   payloads, regions, memories,        processes, threads,     hosts,
-            links,      peers,      domains,  ports,   receive_buffers, caches,    connections, contexts,
-            requesters, responders, atomics,  cqs,     receive_queues,  tracks,    ack_timers,  stalled};
+    return {kernel,     *network, payloads, regions,         memories, processes,   threads,  hosts,    links,
+            peers,      domains,  ports,    receive_buffers, caches,   connections, settings, contexts, requesters,
+            responders, atomics,  cqs,      receive_queues,  tracks,   ack_timers,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

@@ -7,7 +7,7 @@ namespace loco::nic {
 namespace {
 
 void check_queue_pair(const State& s, QpId id) {
-  s.connections[id].check(id, s.kernel.now());
+  s.connections[id].check(id, s.settings[s.connections[id].settings()], s.kernel.now());
   s.requesters[id].check(id, s.kernel.now());
   s.responders[id].check(s.connections[id], id, s.kernel.now());
   s.contexts[id].check(id, s.kernel.now());

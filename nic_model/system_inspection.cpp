@@ -32,7 +32,8 @@ std::vector<QpId> System::refused_for_ever() const {
   std::vector<QpId> refused;
   for (std::size_t i = 0; i < pending_events(); ++i) {
     const sim::Event& event = pending_event(i);
-    if (event.what == kEventRnrTimer && state_->connections[event.where].settings().rnr_retry == kRnrRetryForEver)
+    if (event.what == kEventRnrTimer &&
+        state_->settings[state_->connections[event.where].settings()].rnr_retry == kRnrRetryForEver)
       refused.push_back(event.where);
   }
   return refused;

@@ -137,9 +137,10 @@ void System::change_domain(std::uint32_t key, std::uint16_t domain) {
 bool System::resize_cq(CqId cq, std::uint32_t entries) { return state_->cqs.at(cq).resize(entries); }
 
 void System::set_qp_access(QpId qp, std::uint8_t access) {
-  QpSettings settings = state_->connections.at(qp).settings();
+  Connection& connection = state_->connections.at(qp);
+  QpSettings settings = state_->settings[connection.settings()];
   settings.access = access;
-  state_->connections[qp].set(settings);
+  connection.set_settings(number_of(state_->settings, settings));
 }
 
 CqId System::create_cq(NodeId node, std::uint32_t entries) {
@@ -152,6 +153,16 @@ CqId System::create_cq(NodeId node, std::uint32_t entries) {
 QpId System::create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread) {
   return create_qp(node, {.send_cq = send_cq, .send_entries = entries, .thread = thread});
 }
+
+namespace {
+/// Of very many elements, with room for eight times as many when there is no more: room that is not used takes no
+/// memory, only addresses, and what a smaller array leaves behind when it moves is hardly used again.
+template <class T>
+void make_room(std::vector<T>& all) {
+  constexpr std::size_t kMany = 1U << 15U;
+  if (all.size() == all.capacity() && all.size() >= kMany) all.reserve(8 * all.size());
+}
+}  // namespace
 
 QpId System::create_qp(NodeId node, const QpConfig& c) {
   State& s = *state_;
@@ -177,11 +188,15 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   const std::uint8_t policy = s.kernel.policy_number(c.type, c.transport);
   if (c.type == QpType::rc && !s.kernel.config().transports.empty())
     require_planes_alike(s, nic, s.kernel.policy(policy));
+  make_room(s.connections);
+  make_room(s.requesters);
+  make_room(s.responders);
+  make_room(s.contexts);
   s.connections.emplace_back(nic, c, policy);
   QpSettings settings;
   settings.xrc = c.xrc;
   settings.domain = c.domain;
-  s.connections.back().set(settings);
+  s.connections.back().set_settings(number_of(s.settings, settings));
   const bool per_qp = p.pcie_ordering_domain == OrderingDomain::qp;
   const std::uint32_t function = s.hosts[nic].next_function(p.pcie_functions);
   const auto domain = [&] { return per_qp ? new_domain(s, nic) : domain_of(s, nic, function); };

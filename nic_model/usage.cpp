@@ -19,10 +19,10 @@ std::string limited_by(const std::vector<Usage>& busiest) {
 
 namespace {
 
-/// Collects shares of a time.
+/// Collects the greatest shares of a time, `most` of them: of queue pairs there can be millions, and each has several.
 class Shares {
  public:
-  explicit Shares(sim::Duration window) : window_(window) {}
+  Shares(sim::Duration window, std::size_t most) : window_(window), most_(most) {}
 
   /// A resource that carries one thing after the other.
   template <class Name>
@@ -37,11 +37,10 @@ class Shares {
     add(busy, name, kLess);
   }
 
-  /// The greatest share first.
-  std::vector<Usage> take(std::size_t most) {
-    std::stable_sort(all_.begin(), all_.end(), [](const Ranked& a, const Ranked& b) { return a.rank > b.rank; });
+  /// The greatest share first; of equal ones that which was added first.
+  std::vector<Usage> take() {
     std::vector<Usage> out;
-    for (std::size_t i = 0; i < std::min(most, all_.size()); ++i) out.push_back(std::move(all_[i].usage));
+    for (Ranked& ranked : best_) out.push_back(std::move(ranked.usage));
     return out;
   }
 
@@ -56,11 +55,17 @@ class Shares {
   void add(sim::Duration busy, const Name& name, double less) {
     if (busy.ps <= 0) return;
     const double share = static_cast<double>(busy.ps) / static_cast<double>(window_.ps);
-    all_.push_back({{name(), share}, std::min(share, 1.0) - less});
+    const double rank = std::min(share, 1.0) - less;
+    const auto behind = std::upper_bound(best_.begin(), best_.end(), rank,
+                                         [](double r, const Ranked& other) { return r > other.rank; });
+    if (behind == best_.end() && best_.size() >= most_) return;
+    best_.insert(behind, {{name(), share}, rank});
+    if (best_.size() > most_) best_.pop_back();
   }
 
   sim::Duration window_;
-  std::vector<Ranked> all_;
+  std::size_t most_;
+  std::vector<Ranked> best_;
 };
 
 void add_node(Shares& shares, const State& s, std::size_t n) {
@@ -110,7 +115,7 @@ void add_queue_pair(Shares& shares, const State& s, std::size_t q) {
 
 std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   if (window.ps <= 0) return {};
-  Shares shares(window);
+  Shares shares(window, most);
   const State& s = *state_;
   Engine engine(state_->units(), nullptr);
   settle_all(engine);
@@ -137,7 +142,7 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
     };
     shares.serial(network->counters(l).busy, link);
   }
-  return shares.take(most);
+  return shares.take();
 }
 
 }  // namespace loco::nic

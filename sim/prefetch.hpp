@@ -1,15 +1,17 @@
-// Has the simulating machine's cache fetch memory that is soon to be read. Changes nothing.
+// The simulating machine's cache: its lines, and having it fetch memory that is soon to be read, which changes nothing.
 #pragma once
 
 #include <cstddef>
 
 namespace loco::sim {
 
+/// Of the simulating machine, bytes: what of a value is read together is best in one.
+inline constexpr std::size_t kCacheLine = 64;
+
 /// Always inlined: a compiler may take a function that only does this for one that does nothing, and drop its calls.
 [[gnu::always_inline]] inline void prefetch(const void* from, std::size_t bytes) {
-  constexpr std::size_t kLine = 64;
   const auto* at = static_cast<const std::byte*>(from);
-  for (std::size_t offset = 0; offset < bytes; offset += kLine) __builtin_prefetch(at + offset);
+  for (std::size_t offset = 0; offset < bytes; offset += kCacheLine) __builtin_prefetch(at + offset);
 }
 
 }  // namespace loco::sim

@@ -4,14 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/verbs.hpp"
+#include "sim/prefetch.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
 
-/// The attributes (QpAttributes) that are read for each packet.
+/// The attributes (QpAttributes) that are read for each packet. Many queue pairs have the same: they are in a table
+/// (Units::settings), and a connection has the number of its own.
 struct QpSettings {
   sim::Duration timeout{};
   sim::Duration min_rnr_timer{};
@@ -27,7 +30,7 @@ struct QpSettings {
   bool operator==(const QpSettings&) const = default;
 };
 
-class Connection {
+class alignas(sim::kCacheLine / 2) Connection {
  public:
   Connection(NodeId node, const QpConfig& config, std::uint8_t policy)
       : node_(node),
@@ -52,7 +55,8 @@ class Connection {
   [[nodiscard]] std::uint8_t ack_class() const { return ack_class_; }
   /// Which of the system's congestion controls it has (Kernel::congestion()).
   [[nodiscard]] std::uint8_t congestion() const { return congestion_; }
-  [[nodiscard]] const QpSettings& settings() const { return settings_; }
+  /// Their number in Units::settings: qp_settings().
+  [[nodiscard]] std::uint32_t settings() const { return settings_; }
 
   /// Sends are completed as flushed.
   [[nodiscard]] bool flushes_sends() const { return state_ == QpState::error || state_ == QpState::sqe; }
@@ -66,11 +70,11 @@ class Connection {
     peer_node_ = node;
   }
   void set_qkey(std::uint32_t qkey) { qkey_ = qkey; }
-  void set(const QpSettings& settings) { settings_ = settings; }
+  void set_settings(std::uint32_t number) { settings_ = number; }
   void enter(QpState state) { state_ = state; }
 
   /// Throws sim::BrokenInvariant.
-  void check(QpId id, sim::SimTime now) const;
+  void check(QpId id, const QpSettings& settings, sim::SimTime now) const;
 
   bool operator==(const Connection&) const = default;
 
@@ -86,8 +90,17 @@ class Connection {
   std::uint8_t ack_class_ = 0;
   std::uint8_t congestion_ = 0;
   std::uint32_t qkey_ = 0;  // UD
-  QpSettings settings_{};
+  std::uint32_t settings_ = 0;
 };
+
+[[nodiscard]] inline const QpSettings& qp_settings(const Engine& engine, const Connection& qp) {
+  return engine.settings[qp.settings()];
+}
+[[nodiscard]] inline const QpSettings& qp_settings(const Engine& engine, QpId id) {
+  return qp_settings(engine, engine.connections[id]);
+}
+/// Their number in the table, where they are from now on. Queue pairs' settings are of few kinds, or seldom set.
+[[nodiscard]] std::uint32_t number_of(std::vector<QpSettings>& all, const QpSettings& settings);
 
 /// How it delivers.
 [[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, const Connection& qp) {
@@ -100,13 +113,14 @@ class Connection {
 /// Is it the region of a key, and the queue pair in the same protection domain?
 [[nodiscard]] inline bool in_domain(const Engine& engine, const Connection& qp, std::uint32_t key) {
   const MemoryRegion* region = engine.region(key);
-  return region == nullptr || region->kind.domain == qp.settings().domain || qp.settings().domain == kAnyDomain;
+  return region == nullptr || region->kind.domain == qp_settings(engine, qp).domain ||
+         qp_settings(engine, qp).domain == kAnyDomain;
 }
 
 /// May a remote request access this? Its rights are those of the region that also the queue pair grants.
 [[nodiscard]] inline bool may_serve(const Engine& engine, const Connection& qp, std::uint32_t key, Address address,
                                     std::uint64_t size, std::uint8_t access) {
-  return (qp.settings().access & access) == access && engine.allowed(key, qp.node(), address, size, access);
+  return (qp_settings(engine, qp).access & access) == access && engine.allowed(key, qp.node(), address, size, access);
 }
 
 /// Does a message of `total` bytes travel word by word, in any order? So can whoever sees one of its words change
@@ -117,7 +131,7 @@ class Connection {
 }
 /// Payload of a packet of this queue pair at most.
 [[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp) {
-  const std::uint16_t path = qp.settings().path_mtu;
+  const std::uint16_t path = qp_settings(engine, qp).path_mtu;
   return path == 0 ? engine.mtu(qp.node(), qp.peer_node()) : path;
 }
 /// The same for a message of `total` bytes. Where words travel alone, those of short ones do.
@@ -137,6 +151,6 @@ class Connection {
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (length + bytes - 1) / bytes));
 }
 
-static_assert(sizeof(Connection) <= 64, "there can be millions");
+static_assert(sizeof(Connection) == sim::kCacheLine / 2, "there can be millions");
 
 }  // namespace loco::nic

@@ -31,6 +31,7 @@ class PeerDevice;
 class Port;
 class PostedDomain;
 class Process;
+struct QpSettings;
 class AnswerTracks;
 class ReceiveBuffer;
 class ReceiveQueue;
@@ -59,6 +60,7 @@ struct Units {
   std::vector<ReceiveBuffer>& receive_buffers;
   std::vector<ContextCaches>& caches;
   std::vector<Connection>& connections;
+  std::vector<QpSettings>& settings;
   std::vector<NicContext>& contexts;
   std::vector<Requester>& requesters;
   std::vector<Responder>& responders;

@@ -11,6 +11,7 @@
 
 #include "nic_model/engine/hash.hpp"
 #include "sim/modulus.hpp"
+#include "sim/prefetch.hpp"
 
 namespace loco::nic {
 
@@ -28,10 +29,12 @@ class KeyCache {
         in_bank_(std::max<std::size_t>(1, sets_.size() / banks)) {}
 
   /// True when the key was there. Makes it the newest of its set. Precondition: bank < banks.
-  bool touch(Key key, std::uint64_t bank = 0) {
-    if (sets_.empty()) return true;
-    const std::uint64_t set = bank * in_bank_.divisor() + in_bank_.of(mix(key));
-    return touch_in(set < sets_.size() ? set : set % sets_.size(), key);
+  bool touch(Key key, std::uint64_t bank = 0) { return sets_.empty() || touch_in(set_of(key, bank), key); }
+  /// Has the simulating machine's cache fetch what touch() will look at. Changes nothing.
+  void prefetch(Key key) const {
+    if (sets_.empty()) return;
+    if (const std::uint32_t used = sets_[set_of(key, 0)]; used != 0)
+      sim::prefetch(lines_.data() + (used - 1) * std::size_t{ways_}, ways_ * sizeof(Key));
   }
 
   bool operator==(const KeyCache& other) const {
@@ -45,6 +48,12 @@ class KeyCache {
 
  private:
   static constexpr Key kNone = static_cast<Key>(~Key{0});
+
+  /// Precondition: there are entries.
+  [[nodiscard]] std::size_t set_of(Key key, std::uint64_t bank) const {
+    const std::uint64_t set = bank * in_bank_.divisor() + in_bank_.of(mix(key));
+    return set < sets_.size() ? set : set % sets_.size();
+  }
 
   bool touch_in(std::size_t index, Key key) {
     if (sets_[index] == 0) {

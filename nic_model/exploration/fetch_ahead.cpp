@@ -95,6 +95,10 @@ void fetch_fourth(const State& s, const sim::Event& e) {
   } else {
     fetch(s.responders[packet->destination_qp]);
   }
+  const bool data =
+      packet->opcode == fabric::Opcode::read_response || packet->opcode == fabric::Opcode::atomic_response;
+  s.caches[packet->destination].prefetch_context(packet->destination_qp, data);
+  fetch(s.contexts[packet->destination_qp]);
   fetch(s.links[packet->destination]);
   fetch(s.ports[packet->destination]);
   fetch(s.memories[s.kernel.host_of(packet->destination)]);

@@ -1,8 +1,9 @@
 // The words, completion queues and flags whose change a waiting thread wants to see.
 //
 // Most changes are of keys that no thread watches, and most threads watch few keys: a filter with a bit for each key
-// answers most queries, and few keys are searched one after the other. More keys are also in a hash table, which keeps
-// its storage. A thread that watches more than kMax keys watches everything on its node. Private to nic_model/.
+// answers most queries, and few keys are searched one after the other. More keys have their places in a hash table,
+// which keeps its storage. A thread that watches more than kMax keys watches everything on its node. Private to
+// nic_model/.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +27,7 @@ enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
 class WatchSet {
  public:
   static constexpr std::size_t kMax = 4096;
+  static_assert(kMax <= UINT16_MAX, "the table holds places of keys");
 
   void add(std::uint64_t key) {
     if (keys_.size() > kFew) return add_to_many(key);
@@ -80,13 +82,13 @@ class WatchSet {
 
   [[nodiscard]] bool contains(std::uint64_t key) const {
     if ((bits_ & bit(key)) == 0) return false;
-    return keys_.size() <= kFew ? std::ranges::find(keys_, key) != keys_.end() : table_[place(key)] == key;
+    return keys_.size() <= kFew ? std::ranges::find(keys_, key) != keys_.end() : table_[place(key)] != 0;
   }
 
   /// Where a key is in the table, or would be: linear probing (Knuth, TAOCP 3, 6.4).
   [[nodiscard]] std::size_t place(std::uint64_t key) const {
     std::size_t i = mix(key) & mask_;
-    while (table_[i] != kNone && table_[i] != key) i = (i + 1) & mask_;
+    while (table_[i] != 0 && keys_[table_[i] - 1U] != key) i = (i + 1) & mask_;
     return i;
   }
 
@@ -99,14 +101,14 @@ class WatchSet {
   }
 
   [[gnu::noinline]] void add_to_many(std::uint64_t key) {
-    std::uint64_t& entry = table_[place(key)];
-    if (entry == key) return;
+    std::uint16_t& entry = table_[place(key)];
+    if (entry != 0) return;
     if (keys_.size() == kMax) {
       everything_ = true;
       return;
     }
     note(key);
-    entry = key;
+    entry = static_cast<std::uint16_t>(keys_.size());
     if (2 * keys_.size() > mask_ + 1) fill_table();
   }
 
@@ -114,13 +116,14 @@ class WatchSet {
   [[gnu::noinline]] void fill_table() {
     const std::size_t size = mask_ == 0 ? 4 * kFew : 2 * (mask_ + 1);
     if (table_.size() < size) table_.resize(size);
-    std::fill_n(table_.begin(), size, kNone);
+    std::fill_n(table_.begin(), size, std::uint16_t{0});
     mask_ = size - 1;
-    for (const std::uint64_t key : keys_) table_[place(key)] = key;
+    for (std::size_t i = 0; i < keys_.size(); ++i) table_[place(keys_[i])] = static_cast<std::uint16_t>(i + 1);
   }
 
   std::vector<std::uint64_t> keys_;
-  std::vector<std::uint64_t> table_;  // with more than kFew keys, the first mask_ + 1 entries of it
+  // With more than kFew keys, where each of them is in keys_, counted from 1: the first mask_ + 1 entries of it.
+  std::vector<std::uint16_t> table_;
   std::size_t mask_ = 0;
   std::uint64_t bits_ = 0;
   std::uint64_t first_word_ = kNone;  // all words that are watched are from this one

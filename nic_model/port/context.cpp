@@ -37,9 +37,6 @@ sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint3
   return known(engine, node, engine.caches[node].has_read_state(qp * slots + slot, slot), at);
 }
 
-/// Of a queue pair's context, or of the part of it that says where the data of answers goes.
-std::uint32_t context_key(QpId qp, bool data) { return qp << 1U | (data ? 1U : 0U); }
-
 std::uint64_t translation_key(const Engine& engine, NicId node, std::uint32_t region, Address address) {
   return std::uint64_t{region} << 40U | address / engine.profile(node).nic_translation_page.count;
 }
@@ -48,7 +45,7 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   const NodeId node = packet.destination;
   // Data that comes back goes where another part of the context says.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
-  const std::uint32_t context = context_key(packet.destination_qp, data);
+  const std::uint32_t context = ContextCaches::context_key(packet.destination_qp, data);
   sim::SimTime at = look_up_context(engine, node, context, engine.now());
   if (!fabric::is_response(packet.opcode) && packet.total > 0 && packet.opcode != fabric::Opcode::send &&
       packet.opcode != fabric::Opcode::datagram) {
@@ -107,7 +104,7 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   const NicId node = engine.connections[id].node();
   const HardwareProfile& p = engine.profile(node);
   if (p.nic_units > 0 && !unit_is_free(engine, id)) return false;
-  sim::SimTime at = look_up_context(engine, node, context_key(id, false), engine.now());
+  sim::SimTime at = look_up_context(engine, node, ContextCaches::context_key(id, false), engine.now());
   if (!wqe.inline_data && wqe.length > 0) {
     for (std::uint64_t done = 0; done < wqe.length;) {
       const bool list = is_scattered(wqe.local);

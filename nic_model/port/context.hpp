@@ -15,6 +15,7 @@
 #include "nic_model/engine/window.hpp"
 #include "nic_model/port/congestion.hpp"
 #include "sim/lazy.hpp"
+#include "sim/prefetch.hpp"
 #include "sim/ring.hpp"
 
 namespace loco::nic {
@@ -24,6 +25,10 @@ class ContextCaches {
  public:
   explicit ContextCaches(const HardwareProfile& profile);
 
+  /// Of a queue pair's context, or of the part of it that says where the data of answers goes.
+  [[nodiscard]] static constexpr std::uint32_t context_key(QpId qp, bool data) { return qp << 1U | (data ? 1U : 0U); }
+  /// Has the simulating machine's cache fetch what has_context() will look at. Changes nothing.
+  void prefetch_context(QpId qp, bool data) const { contexts_.prefetch(context_key(qp, data)); }
   // Is the key there? It is from now on.
   bool has_context(std::uint32_t key) { return contexts_.touch(key); }
   bool has_translation(std::uint64_t key) { return translations_.touch(key); }
@@ -69,7 +74,7 @@ struct StalledPacket {
 };
 
 /// What a NIC's port and context caches know of a queue pair.
-class NicContext {
+class alignas(sim::kCacheLine) NicContext {
  public:
   // --- its processing unit -------------------------------------------------------------------------------------------
   /// Waits for the unit that works for it, or is among those that wait for any.
@@ -86,14 +91,13 @@ class NicContext {
   // --- READs and atomics that may be outstanding ---------------------------------------------------------------------
   /// A work request waits for an earlier one's answer.
   void begin_wait(sim::SimTime now) {
-    if (waits_since_.ps == 0) waits_since_ = now;
+    if (waits_->since.ps == 0) waits_.edit().since = now;
   }
   void end_wait(sim::SimTime now) {
-    if (waits_since_.ps != 0) waited_ += now - waits_since_;
-    waits_since_ = {};
+    if (waits_->since.ps != 0) waits_.edit() = {{}, waited(now)};
   }
   [[nodiscard]] sim::Duration waited(sim::SimTime now) const {
-    return waits_since_.ps == 0 ? waited_ : waited_ + (now - waits_since_);
+    return waits_->since.ps == 0 ? waits_->waited : waits_->waited + (now - waits_->since);
   }
 
   // --- its answers to READs ------------------------------------------------------------------------------------------
@@ -120,17 +124,24 @@ class NicContext {
   bool operator==(const NicContext&) const = default;
 
  private:
+  struct Waits {
+    sim::SimTime since{};  // 0: nothing waits
+    sim::Duration waited{};
+    bool operator==(const Waits&) const = default;
+  };
+
   bool waits_for_unit_ = false;
   std::uint32_t stalled_first_ = kNone;
   std::uint32_t stalled_last_ = kNone;
   sim::SimTime unit_until_{};
   sim::Duration gap_busy_{};
   sim::Duration unit_busy_{};
-  sim::SimTime waits_since_{};  // 0: nothing waits
-  sim::Duration waited_{};
   sim::Duration answers_busy_{};
+  sim::Lazy<Waits> waits_{};
   sim::Lazy<CongestionControl> congestion_{};
 };
+
+static_assert(sizeof(NicContext) == sim::kCacheLine, "there can be millions");
 
 /// The NIC holds the translations of these pages of a region, as after any use of them.
 void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size);

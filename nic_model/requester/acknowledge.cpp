@@ -84,7 +84,7 @@ void Requester::progress(const QpSettings& settings, Psn una) {
 
 /// As acknowledge(), where answers overtake each other: that a READ or an atomic has no answer yet means nothing, it is
 /// passed over.
-Requester::Oldest Requester::acknowledge_loosely(const Connection& qp, Psn end) {
+Requester::Oldest Requester::acknowledge_loosely(const Engine& engine, const Connection& qp, Psn end) {
   bool open = false;
   std::uint32_t oldest = 0;
   std::uint32_t number = completed_;
@@ -101,7 +101,7 @@ Requester::Oldest Requester::acknowledge_loosely(const Connection& qp, Psn end) 
     if (!covered) break;
   }
   if (!open) oldest = number;
-  progress(qp.settings(), open ? entry(oldest).psn : end);
+  progress(qp_settings(engine, qp), open ? entry(oldest).psn : end);
   return {oldest, false};
 }
 
@@ -116,13 +116,13 @@ Requester::Oldest Requester::acknowledge(const Engine& engine, const Connection&
     if (reads_or_atomic(e.wqe.opcode)) {
       const Psn first = first_missing(engine, qp, e);
       const bool implied_nak = end.distance(first) > 0;
-      progress(qp.settings(), implied_nak ? first : end);
+      progress(qp_settings(engine, qp), implied_nak ? first : end);
       return {number, implied_nak};
     }
     if (end.distance(e.psn + e.packets) < 0) break;
     e.done = true;
   }
-  progress(qp.settings(), end);
+  progress(qp_settings(engine, qp), end);
   return {number, false};
 }
 
@@ -253,7 +253,7 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     if (policy_of(engine, id).order.when_whole)
       return complete_alone(engine, id, number, receive_buffer_time(engine, packet));
     // Nothing else may be under way whose answer would acknowledge it, and those behind it may wait for that.
-    progress(engine.connections[id].settings(), end_of_done(*this, completed_, started_, una_));
+    progress(qp_settings(engine, id), end_of_done(*this, completed_, started_, una_));
     return;
   }
   engine.release(packet.buffer);
@@ -281,7 +281,7 @@ bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, con
     fail(engine, id, oldest, Status::loc_len_err);
     return true;
   }
-  progress(engine.connections[id].settings(), packet.psn + 1);
+  progress(qp_settings(engine, id), packet.psn + 1);
   if (take_data(engine, id, e, packet, e.received)) {
     e.done = true;
     --outstanding_;
@@ -347,7 +347,7 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
     tell_what_is_lost(engine, id);
   }
   const Psn end = acknowledged_by(engine, packet);
-  const Oldest oldest = loose ? acknowledge_loosely(qp, end) : acknowledge(engine, qp, end);
+  const Oldest oldest = loose ? acknowledge_loosely(engine, qp, end) : acknowledge(engine, qp, end);
   if (oldest.implied_nak) {
     LOCO_PROBE(implied_nak);
     engine.release(packet.buffer);

@@ -1,5 +1,6 @@
 // Requester: what selective repeat learns from packets that are sent and from their answers. Which PSNs are lost:
 // selective_repeat.hpp.
+#include "nic_model/delivery/reliable.hpp"
 #include "nic_model/port/congestion.hpp"
 #include "nic_model/requester/requester.hpp"
 
@@ -29,6 +30,13 @@ void Requester::tell_what_is_lost(Engine& engine, QpId id) const {
   for (std::size_t i = 0; i < lost.size(); ++i) tell_lost(engine, id, lost[i]);
 }
 
+/// How long what is trimmed again may wait. A congestion control that goes by answers has a window for it.
+sim::Duration Requester::longest_back_off(const Engine& engine, QpId id) const {
+  const Connection& qp = engine.connections[id];
+  if (fabric::needs_answers(engine.kernel.congestion(qp.congestion()).algorithm)) return {};
+  return qp_settings(engine, qp).timeout.ps == 0 ? kNeverLate : time_out(engine, qp);
+}
+
 /// Before an answer is taken: what it says of others.
 void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
   const DeliveryPolicy& policy = policy_of(engine, packet.destination_qp);
@@ -37,7 +45,9 @@ void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
   if (packet.opcode == Op::ack && policy.order.when_whole)
     return selective.reached(Psn(static_cast<std::uint32_t>(packet.a)), packet.psn + 1, seen);
   if (packet.opcode == Op::nak) {
-    if (packet.nak == NakCode::packet_trimmed) selective.trimmed(Psn(static_cast<std::uint32_t>(packet.a)));
+    if (packet.nak == NakCode::packet_trimmed)
+      selective.trimmed(Psn(static_cast<std::uint32_t>(packet.a)), engine.now(),
+                        longest_back_off(engine, packet.destination_qp));
     if (packet.nak != NakCode::psn_sequence_error) return;
     return selective.reached(Psn(static_cast<std::uint32_t>(packet.a)), Psn(static_cast<std::uint32_t>(packet.b)),
                              seen);

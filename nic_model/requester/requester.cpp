@@ -155,7 +155,7 @@ bool Requester::too_far_ahead(std::uint32_t packets) const {
 /// Does a work request wait for earlier ones? What ends the wait calls start() again.
 bool Requester::waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const {
   if (e.wqe.fence && fence_holds(policy_of(engine, qp)) && !engine.fault(Fault::fence_ignored)) return true;
-  if (reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp.settings().max_rd_atomic) {
+  if (reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp_settings(engine, qp).max_rd_atomic) {
     LOCO_PROBE(max_rd_atomic_reached);
     return true;
   }
@@ -207,7 +207,7 @@ void Requester::start(Engine& engine, QpId id, sim::Duration delay) {
     SendEntry& e = edit(started_);
     e.packets = psns_of(engine, qp, e.wqe);
     if (waits_for_others(engine, qp, e)) {
-      const bool window = reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp.settings().max_rd_atomic;
+      const bool window = reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp_settings(engine, qp).max_rd_atomic;
       if (window) engine.contexts[id].begin_wait(engine.now());
       return;
     }

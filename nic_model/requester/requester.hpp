@@ -42,6 +42,7 @@
 #include "nic_model/requester/transmit_window.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
+#include "sim/prefetch.hpp"
 #include "sim/sparse_ring.hpp"
 
 namespace loco::nic {
@@ -84,7 +85,7 @@ struct PacketAnswers {
 /// What a NAK says of the work request that it refuses.
 [[nodiscard]] Status status_of(fabric::NakCode nak);
 
-class Requester {
+class alignas(sim::kCacheLine) Requester {
  public:
   Requester(CqId cq, std::uint32_t depth, std::uint32_t domain) : cq_(cq), depth_(depth), domain_(domain) {}
 
@@ -217,6 +218,7 @@ class Requester {
   // repeat.cpp
   [[nodiscard]] bool repeats() const { return selective_->pending(); }
   void note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns);
+  [[nodiscard]] sim::Duration longest_back_off(const Engine& engine, QpId id) const;
   void note_response(Engine& engine, const fabric::Packet& packet);
   void tell_what_is_lost(Engine& engine, QpId id) const;
   void forget_sent() {
@@ -231,7 +233,7 @@ class Requester {
   bool has_come(Engine& engine, QpId id, fabric::Psn psn, sim::Duration delay);
   void follow_answers(const Engine& engine, QpId id);
   void receiver_of_message_not_ready(Engine& engine, QpId id, const fabric::Packet& nak);
-  void take_answer(Engine& engine, QpId id, const fabric::Packet& packet);
+  bool take_answer(Engine& engine, QpId id, const fabric::Packet& packet);
   void take_response_to_packet(Engine& engine, const fabric::Packet& packet);
 
   // wqe_fetch.cpp
@@ -240,7 +242,7 @@ class Requester {
   // acknowledge.cpp
   void progress(const QpSettings& settings, fabric::Psn una);
   Oldest acknowledge(const Engine& engine, const Connection& qp, fabric::Psn end);
-  Oldest acknowledge_loosely(const Connection& qp, fabric::Psn end);
+  Oldest acknowledge_loosely(const Engine& engine, const Connection& qp, fabric::Psn end);
   void skip_acknowledged(const Engine& engine, const Connection& qp, std::uint32_t number, fabric::Psn end);
   void skip_answered();
   [[nodiscard]] std::uint32_t holder_of(fabric::Psn psn) const;
@@ -300,26 +302,26 @@ class Requester {
   std::uint32_t payload_next_ = 0;   // oldest whose payload is not read completely
   std::uint32_t transmit_next_ = 0;  // oldest that is not sent completely
   std::uint32_t completed_ = 0;
-  std::uint32_t reaped_ = 0;       // first whose place is not free: neither its CQE nor a later one was polled
-  std::uint32_t outstanding_ = 0;  // READs and atomics
-  bool fetching_ = false;          // a read of work requests is under way
-  bool payload_burst_ = false;     // steps of payload_next's read are a burst: what it has read is known there
-  bool payload_event_ = false;     // the next step of payload_next's read is pending
-  bool transmit_event_ = false;    // kEventTransmit is pending
-  bool halted_ = false;            // a work request has failed: nothing more starts
-  bool fetch_cancelled_ = false;   // what is being fetched is not wanted any more
-  bool rnr_wait_ = false;          // the receiver was not ready: nothing is sent until the RNR timer fires
-  bool recovering_ = false;        // has gone back, and nothing has been acknowledged since
-  bool timer_pending_ = false;     // `timer_` is: a kEventTimeout, or with rnr_wait_ a kEventRnrTimer
-  bool timing_ = false;            // where time is watched: an answer is due at `deadline_`
-  bool watched_ = false;           // in AckTimers' list
-  bool unanswered_ = false;        // on a lossless network: something gets no answer, so the transport timer runs
-  std::uint8_t retries_ = 0;       // left until retry_exc_err
-  std::uint8_t rnr_retries_ = 0;   // left until rnr_retry_exc_err
-  std::uint16_t parts_left_ = 0;   // of payload_next's read, with nic.word_order any: so many events are pending
-  fabric::Psn next_psn_{};         // of the next work request that starts
-  fabric::Psn unsent_psn_{};       // first that has never been sent: before next_psn_, or that
-  fabric::Psn una_{};              // oldest that is not acknowledged
+  std::uint32_t reaped_ = 0;          // first whose place is not free: neither its CQE nor a later one was polled
+  std::uint32_t outstanding_ = 0;     // READs and atomics
+  bool fetching_ : 1 = false;         // a read of work requests is under way
+  bool payload_burst_ : 1 = false;    // steps of payload_next's read are a burst: what it has read is known there
+  bool payload_event_ : 1 = false;    // the next step of payload_next's read is pending
+  bool transmit_event_ : 1 = false;   // kEventTransmit is pending
+  bool halted_ : 1 = false;           // a work request has failed: nothing more starts
+  bool fetch_cancelled_ : 1 = false;  // what is being fetched is not wanted any more
+  bool rnr_wait_ : 1 = false;         // the receiver was not ready: nothing is sent until the RNR timer fires
+  bool recovering_ : 1 = false;       // has gone back, and nothing has been acknowledged since
+  bool timer_pending_ : 1 = false;    // `timer_` is: a kEventTimeout, or with rnr_wait_ a kEventRnrTimer
+  bool timing_ : 1 = false;           // where time is watched: an answer is due at `deadline_`
+  bool watched_ : 1 = false;          // in AckTimers' list
+  bool unanswered_ : 1 = false;       // on a lossless network: something gets no answer, so the transport timer runs
+  std::uint8_t retries_ = 0;          // left until retry_exc_err
+  std::uint8_t rnr_retries_ = 0;      // left until rnr_retry_exc_err
+  std::uint16_t parts_left_ = 0;      // of payload_next's read, with nic.word_order any: so many events are pending
+  fabric::Psn next_psn_{};            // of the next work request that starts
+  fabric::Psn unsent_psn_{};          // first that has never been sent: before next_psn_, or that
+  fabric::Psn una_{};                 // oldest that is not acknowledged
   sim::SimTime transmit_free_{};
   sim::SimTime deadline_{};  // of the transport timer
   sim::EventHandle timer_{};
@@ -328,6 +330,6 @@ class Requester {
   sim::Lazy<SelectiveRepeat> selective_{};  // where packets can be lost and are repeated one by one
 };
 
-static_assert(sizeof(Requester) <= 144, "there can be millions");
+static_assert(sizeof(Requester) == 2 * sim::kCacheLine, "there can be millions");
 
 }  // namespace loco::nic

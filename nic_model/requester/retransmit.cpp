@@ -77,7 +77,7 @@ void Requester::retry_by_timer(Engine& engine, QpId id) {
   if (engine.kernel.controls()) tell_timeout(engine, id);
   const sim::Duration first = engine.kernel.lossy_timeout(nic);
   if (first.ps > 0) {
-    const QpSettings& settings = engine.connections[id].settings();
+    const QpSettings& settings = qp_settings(engine, id);
     const sim::Duration after = window_->time_out(first, settings.timeout);
     const sim::Duration waited = window_.edit().timed_out(after, settings.timeout);
     if (waited >= settings.timeout * (std::int64_t{settings.retry_count} + 1)) {
@@ -131,7 +131,7 @@ std::uint32_t Requester::under_way() const { return static_cast<std::uint32_t>(u
 /// their own (IRN, SIGCOMM 2018, section 3.1: RTO_low).
 sim::Duration Requester::time_out(const Engine& engine, const Connection& qp) const {
   const HardwareProfile& p = engine.profile(qp.node());
-  const QpSettings& settings = qp.settings();
+  const QpSettings& settings = qp_settings(engine, qp);
   const sim::Duration lossy = engine.kernel.lossy_timeout(qp.node());
   sim::Duration time = settings.timeout;
   if (const sim::Duration least = policy_of(engine, qp).recovery.rto_least; least.ps > 0)
@@ -171,7 +171,7 @@ void Requester::arm_timer(Engine& engine, QpId id) {
 /// Starts the transport timer, as of `since`, unless it runs or the queue pair has none (timeout 0). Precondition:
 /// runs_timer().
 void Requester::start_running_timer(Engine& engine, QpId id, sim::SimTime since) {
-  const QpSettings& settings = engine.connections[id].settings();
+  const QpSettings& settings = qp_settings(engine, id);
   if (timer_pending_ || settings.timeout.ps == 0) return;
   deadline_ = std::max(engine.now(), since + time_out(engine, engine.connections[id]));
   arm_timer(engine, id);
@@ -189,7 +189,7 @@ sim::Duration shortest_time_out(const HardwareProfile& p, sim::Duration timeout)
 
 /// Where time is watched: an answer is due from now on.
 void Requester::watch_time(Engine& engine, QpId id) {
-  const QpSettings& settings = engine.connections[id].settings();
+  const QpSettings& settings = qp_settings(engine, id);
   if (settings.timeout.ps == 0) return;
   timing_ = true;
   deadline_ = engine.now() + time_out(engine, engine.connections[id]);
@@ -288,7 +288,7 @@ void Requester::expect_no_answer(Engine& engine, QpId id, sim::SimTime since) {
   start_running_timer(engine, id, since);
   if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
   // With these faults a request that comes again would be executed again: the time of all retries passes without any.
-  deadline_ += qp.settings().timeout * std::int64_t{retries_};
+  deadline_ += qp_settings(engine, qp).timeout * std::int64_t{retries_};
   retries_ = 0;
 }
 

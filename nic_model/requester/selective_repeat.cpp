@@ -21,7 +21,7 @@ void SelectiveRepeat::sent(Psn psn, std::uint32_t count, Answer answer, sim::Sim
   while (psns_.size() < end) psns_.push_back({.where = Where::done, .answer = Answer::in_turn});
   for (std::uint32_t i = 0; i < count; ++i) {
     Tracked& t = at(psn + i);
-    t = {now, 1, entropy, Where::on_its_way, answer, t.at != sim::SimTime{}};
+    t = {now, 1, entropy, Where::on_its_way, answer, t.at != sim::SimTime{}, t.trims};
   }
   at(psn).count = count;
   requests_.push_back({psn, count, now});
@@ -55,6 +55,7 @@ void SelectiveRepeat::clear() {
   requests_.clear();
   for (sim::Ring<Sending>& ring : asked_) ring.clear();
   repeats_.clear();
+  from_ = {};
 }
 
 /// A request has reached the responder: what it asks for will be answered.
@@ -121,8 +122,18 @@ void SelectiveRepeat::reached(Psn psn, Psn missing, const Seen& seen) {
   drop_forgotten();
 }
 
-void SelectiveRepeat::trimmed(Psn psn) {
-  if (knows(psn) && at(psn).where == Where::on_its_way) lose(psn);
+/// Binary exponential back-off, in round trips: at once, behind one of them, behind two, four ...
+void SelectiveRepeat::trimmed(Psn psn, sim::SimTime now, sim::Duration most) {
+  constexpr std::uint8_t kDoublingsMost = 10;  // as IEEE 802.3
+  if (!knows(psn) || at(psn).where != Where::on_its_way) return;
+  Tracked& t = at(psn);
+  if (t.trims > 0) {
+    LOCO_PROBE(packet_trimmed_again);
+    const sim::Duration wait = (now - t.at) * (std::int64_t{1} << (t.trims - 1));
+    from_ = std::max(from_, now + std::min(wait, most));
+  }
+  if (t.trims <= kDoublingsMost) ++t.trims;
+  lose(psn);
 }
 
 void SelectiveRepeat::lose_all_of(Psn psn, std::uint32_t count) {

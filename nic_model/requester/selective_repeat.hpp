@@ -8,6 +8,9 @@
 // in the order in which requests were taken, so one is lost when the answer to a request that was sent later has come.
 // With a tolerance, "later" is by more than that: networks with several paths reorder.
 //
+// A packet that a switch has trimmed is lost, and known to be. Sent again at once and trimmed again for ever, such
+// packets' headers can take so much of a port that no data leaves it (docs/transports.md). So they back off.
+//
 // What is not noticed is the loss of the last packets: there the timer helps (retransmit.cpp). What is repeated without
 // need does no harm: responders take each PSN once. An answer that comes sooner after a repetition than any has come
 // yet is to what was sent before: it says nothing of what was sent in between (as in RACK, RFC 8985, section 6.2).
@@ -43,8 +46,9 @@ class SelectiveRepeat {
   };
   /// Request `psn` has reached the responder, and so has everything before `missing`.
   void reached(fabric::Psn psn, fabric::Psn missing, const Seen& seen);
-  /// Of this packet only the headers have come.
-  void trimmed(fabric::Psn psn);
+  /// Of this packet only the headers have come. Trimmed again, it waits, and with it whatever is to be sent again:
+  /// `most` at most.
+  void trimmed(fabric::Psn psn, sim::SimTime now, sim::Duration most);
   /// Of these packets none was taken that is not known to have come.
   void lose_all_of(fabric::Psn psn, std::uint32_t count);
   /// Data for `psn` has come.
@@ -63,6 +67,8 @@ class SelectiveRepeat {
   /// With which entropy it was sent last.
   [[nodiscard]] std::uint16_t entropy_of(fabric::Psn psn) const { return at(psn).entropy; }
   std::uint32_t take(std::uint32_t most);
+  /// From then on: what was trimmed again has waited.
+  [[nodiscard]] sim::SimTime from() const { return from_; }
 
   /// What is to be sent again, oldest first.
   [[nodiscard]] const sim::Ring<fabric::Psn>& lost() const { return repeats_; }
@@ -81,7 +87,8 @@ class SelectiveRepeat {
     std::uint16_t entropy = 0;
     Where where = Where::on_its_way;
     Answer answer = Answer::ack;
-    bool again = false;  // sent more than once
+    bool again = false;      // sent more than once
+    std::uint8_t trims = 0;  // sendings that only the headers have come of
 
     bool operator==(const Tracked&) const = default;
   };
@@ -114,6 +121,7 @@ class SelectiveRepeat {
   sim::Ring<Sending> requests_{};              // that are not known to be there, or lost
   std::array<sim::Ring<Sending>, 2> asked_{};  // whose data has not all come; the second: as it comes
   sim::Ring<fabric::Psn> repeats_{};
+  sim::SimTime from_{};
   sim::Duration shortest_{};  // from sending to an answer, of what was sent once; 0: none yet
 };
 

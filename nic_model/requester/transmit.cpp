@@ -218,7 +218,7 @@ void Requester::schedule_transmit(Engine& engine, QpId id) {
   if (transmit_event_) return;
   if (may_repeat(engine, id)) {
     transmit_event_ = true;
-    engine.schedule(kEventTransmit, id, 0, may_send_from(engine, id));
+    engine.schedule(kEventTransmit, id, 0, std::max(may_send_from(engine, id), selective_->from()));
     return;
   }
   settle_payload(engine, id);
@@ -314,7 +314,10 @@ void Requester::transmit(Engine& engine, QpId id) {
   }
   transmit_event_ = false;
   if (engine.kernel.controls() && engine.now() < may_send_from(engine, id)) return schedule_transmit(engine, id);
-  if (may_repeat(engine, id)) return repeat(engine, id);
+  if (may_repeat(engine, id)) {
+    // What was due before that is held back.
+    return engine.now() < selective_->from() ? schedule_transmit(engine, id) : repeat(engine, id);
+  }
   settle_payload(engine, id);
   if (!may_transmit(engine, id)) {
     // Behind a time-out, what was to be sent again has come meanwhile: answers to it may still be missing.

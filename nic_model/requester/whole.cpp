@@ -57,7 +57,7 @@ void Requester::follow_answers(const Engine& engine, QpId id) {
     }
     una = e.psn + e.packets;
   }
-  progress(engine.connections[id].settings(), una);
+  progress(qp_settings(engine, id), una);
 }
 
 /// All packets of a message that are not known to have come are sent again when the receiver may be ready.
@@ -73,14 +73,14 @@ void Requester::receiver_of_message_not_ready(Engine& engine, QpId id, const fab
   timer_ = engine.schedule(kEventRnrTimer, id, 0, engine.now() + sim::Duration{static_cast<std::int64_t>(nak.a)});
 }
 
-/// What an answer says of the packet that it answers, and of those before it.
-void Requester::take_answer(Engine& engine, QpId id, const fabric::Packet& packet) {
+/// What an answer says of the packet that it answers, and of those before it. True when it is news that one has come.
+bool Requester::take_answer(Engine& engine, QpId id, const fabric::Packet& packet) {
   PacketAnswers& state = packet_answers_.edit();
   const DeliveryPolicy& policy = policy_of(engine, id);
   const bool trimmed = packet.opcode == Op::nak && packet.nak == NakCode::packet_trimmed;
   if (packet.opcode == Op::ack || trimmed)
     state.entropies.answered(policy.paths, packet.entropy, !trimmed && !packet.marked);
-  if (packet.opcode != Op::ack) return;
+  if (packet.opcode != Op::ack) return false;
   const Psn psn(static_cast<std::uint32_t>(packet.a));
   state.round_trips.answered(psn, false, engine.now());
   const sim::Duration delay = receive_buffer_time(engine, packet);
@@ -89,7 +89,8 @@ void Requester::take_answer(Engine& engine, QpId id, const fabric::Packet& packe
   if (state.all_come.distance(una_) < 0) state.all_come = una_;
   for (; state.all_come.distance(end) < 0; state.all_come = state.all_come + 1)
     news = has_come(engine, id, state.all_come, delay) || news;
-  if (news) retries_ = engine.connections[id].settings().retry_count;
+  if (news) retries_ = qp_settings(engine, id).retry_count;
+  return news;
 }
 
 void Requester::take_response_to_packet(Engine& engine, const fabric::Packet& packet) {
@@ -98,22 +99,23 @@ void Requester::take_response_to_packet(Engine& engine, const fabric::Packet& pa
   const std::uint32_t completed = completed_;
   note_response(engine, packet);
   tell_what_is_lost(engine, id);
-  take_answer(engine, id, packet);
-  bool news = false;
+  bool news = take_answer(engine, id, packet);
   if (packet.opcode == Op::read_response) {
     const std::uint32_t number = holder_of(packet.psn);
     const bool known = number != started_ && !entry(number).done;
     const std::uint32_t received = known ? entry(number).received : 0;
     take_loosely(engine, id, packet);
     news = known && (!holds(number) || entry(number).received != received);
-    if (news) retries_ = engine.connections[id].settings().retry_count;
+    if (news) retries_ = qp_settings(engine, id).retry_count;
   } else if (packet.opcode == Op::nak && packet.nak == NakCode::receiver_not_ready) {
     receiver_of_message_not_ready(engine, id, packet);
   } else if (packet.opcode == Op::nak && packet.nak != NakCode::packet_trimmed) {
     fail(engine, id, holder_of(packet.psn), status_of(packet.nak));
   }
   if (!engine.connections[id].flushes_sends()) follow_answers(engine, id);
-  news = news || una_ != una || completed_ != completed || packet.opcode == Op::ack;
+  // That of a packet which is sent again without need, and has come before, is none: else what never comes would be
+  // sent for ever.
+  news = news || una_ != una || completed_ != completed;
   answered(engine, id, packet, news, una);
 }
 

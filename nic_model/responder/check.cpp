@@ -14,11 +14,12 @@ void Responder::check_responses(const Check& check) const {
     check.holds(i == 0 || r.sent == 0, "answers leave in the order in which they were pushed");
     check.holds(r.ready || r.sent == 0, "an answer without data is not sent");
   }
-  check.holds(static_cast<std::int32_t>(long_reads_ - long_reads_done_) >= 0, "a long READ is asked for, then read");
+  check.holds(static_cast<std::int32_t>(further_->long_reads - further_->long_reads_done) >= 0,
+              "a long READ is asked for, then read");
 }
 
 void Responder::check_disorder(const Check& check) const {
-  const Disorder& d = *disorder_;
+  const Disorder& d = disorder();
   check.holds(blocked_ || d.waiting.empty(), "a request waits for an atomic only");
   check.holds(blocked_ || d.reorder.empty() || !d.reorder.front().present, "what is next is executed");
   check.holds(d.reorder.size() <= static_cast<std::size_t>(kReorderWindow), "the reorder buffer is bounded");
@@ -73,9 +74,9 @@ void add_disorder(Hasher& h, const Payloads& payloads, const Disorder& d) {
 void Responder::hash(Hasher& h, const Payloads& payloads) const {
   h.add_all(blocked_, respond_event_, write_valid_, nak_sent_, receiving_, in_message_, received_,
             expected_psn_.value(), done_psn_.value(), first_, responses_.size());
-  if (receiving_) add_receive(h, *receive_);
+  if (receiving_) add_receive(h, further_->receive);
   for (std::size_t i = 0; i < responses_.size(); ++i) add_response(h, payloads, responses_[i]);
-  add_disorder(h, payloads, *disorder_);
+  add_disorder(h, payloads, disorder());
 }
 
 }  // namespace loco::nic

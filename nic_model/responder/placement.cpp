@@ -9,20 +9,20 @@ namespace loco::nic {
 /// Out of order: what has come and is next. In ERROR it gets no answer.
 void Responder::execute_in_turn(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
-  while (!blocked_ && !disorder_->reorder.empty() && disorder_->reorder.front().present) {
+  while (!blocked_ && !disorder().reorder.empty() && disorder().reorder.front().present) {
     const bool taken = qp.takes_requests();
-    const ReorderSlot early = disorder_->reorder.front();
+    const ReorderSlot early = disorder().reorder.front();
     const fabric::Packet& packet = early.packet;
-    if (qp.settings().xrc) choose_queue(engine, qp.node(), packet);
+    if (qp_settings(engine, qp).xrc) choose_queue(engine, qp.node(), packet);
     if (taken && needs_receive(packet) && !can_receive(engine)) {
-      disorder_.edit().reorder.front().present = false;  // it will come again
+      edit_disorder().reorder.front().present = false;  // it will come again
       LOCO_PROBE(out_of_order_send_finds_no_receive);
       not_ready(engine, id, packet);
       return engine.release(packet.buffer);
     }
     const std::uint32_t psns = psns_of(engine, qp, packet);
     expected_psn_ = packet.psn + psns;
-    for (std::uint32_t i = 0; i < psns && !disorder_->reorder.empty(); ++i) disorder_.edit().reorder.pop_front();
+    for (std::uint32_t i = 0; i < psns && !disorder().reorder.empty(); ++i) edit_disorder().reorder.pop_front();
     if (taken) {
       execute_fresh(engine, id, packet, early.executed);
     } else {
@@ -34,7 +34,7 @@ void Responder::execute_in_turn(Engine& engine, QpId id) {
 
 /// Selective repeat: what the reorder buffer lacks first.
 fabric::Psn Responder::first_missing(const Engine& engine, const Connection& qp) const {
-  const sim::Ring<ReorderSlot>& all = disorder_->reorder;
+  const sim::Ring<ReorderSlot>& all = disorder().reorder;
   std::uint32_t index = 0;
   while (index < all.size() && all[index].present) index += psns_of(engine, qp, all[index].packet);
   return expected_psn_ + index;
@@ -47,7 +47,7 @@ void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet
   if (packet.psn.distance(missing) < 0) return;
   const sim::Duration tolerance = policy_of(engine, id).recovery.tolerance;
   if (tolerance.ps > 0 && !engine.kernel.controls()) {
-    Disorder& disorder = disorder_.edit();
+    Disorder& disorder = edit_disorder();
     const bool is_new = disorder.since == sim::SimTime{} || disorder.gap != missing;
     if (is_new) {
       disorder.gap = missing;
@@ -76,7 +76,7 @@ void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet
   if (done_psn_ == done_before || !engine.connections[id].takes_requests()) return;
   // It was only late: nobody has been told of a gap, and messages ask for answers of their own.
   const sim::Duration tolerance = policy_of(engine, id).recovery.tolerance;
-  const bool told = disorder_->gap == packet.psn && engine.now() >= disorder_->since + tolerance;
+  const bool told = disorder().gap == packet.psn && engine.now() >= disorder().since + tolerance;
   if (tolerance.ps > 0 && !told) return;
   LOCO_PROBE(gap_filled);
   const fabric::Psn last = done_psn_ + fabric::Psn::kMask;
@@ -134,7 +134,7 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
     return engine.release(packet.buffer);
   }
   const auto index = static_cast<std::size_t>(ahead);
-  sim::Ring<ReorderSlot>& all = disorder_.edit().reorder;
+  sim::Ring<ReorderSlot>& all = edit_disorder().reorder;
   while (all.size() <= index) all.push_back({});
   ReorderSlot& slot = all[index];
   if (slot.present) {
@@ -185,7 +185,7 @@ void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& 
 
 /// Lets a packet loose: it is taken at some time; with `in_line`, behind earlier ones that are in line.
 void Responder::let_loose(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line) {
-  Disorder& disorder = disorder_.edit();
+  Disorder& disorder = edit_disorder();
   const std::uint32_t slot = disorder.strays.acquire();
   disorder.strays[slot] = packet;
   if (in_line) disorder.in_line.push_back(slot);
@@ -202,7 +202,7 @@ void Responder::let_loose(Engine& engine, QpId id, const fabric::Packet& packet,
 
 void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   const fabric::Packet packet = stray(slot);
-  Disorder& disorder = disorder_.edit();
+  Disorder& disorder = edit_disorder();
   disorder.strays.release(slot);
   if (!disorder.in_line.empty() && disorder.in_line.front() == slot) {
     disorder.in_line.pop_front();
@@ -223,14 +223,14 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     return take_whole(engine, id, packet);
   }
   if (policy_of(engine, qp).order.overtakes()) return take_out_of_order(engine, id, packet);
-  disorder_.edit().waiting.push_back({packet, Fate::fresh});
+  edit_disorder().waiting.push_back({packet, Fate::fresh});
   execute_waiting(engine, id);
 }
 
 /// Drops what waits for its turn, and what is kept for requests that come again.
 void Responder::reset_disorder(Engine& engine) {
-  if (*disorder_ == Disorder{}) return;
-  Disorder& held = disorder_.edit();
+  if (disorder() == Disorder{}) return;
+  Disorder& held = edit_disorder();
   for (; !held.waiting.empty(); held.waiting.pop_front()) engine.release(held.waiting.front().packet.buffer);
   for (; !held.reorder.empty(); held.reorder.pop_front()) engine.release(held.reorder.front().packet.buffer);
   held.came.clear();

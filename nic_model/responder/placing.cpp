@@ -56,7 +56,7 @@ Status Responder::place_send(Engine& engine, QpId id, const fabric::Packet& pack
     complete_receive(engine, id, like, status);
     return status;
   }
-  place(engine, id, packet, receive_->address + header + packet.offset, receive_->lkey);
+  place(engine, id, packet, further_->receive.address + header + packet.offset, further_->receive.lkey);
   received_ += packet.length;
   if (!packet.last) return status;
   like.length = received_;

@@ -61,7 +61,7 @@ void Responder::issue(Engine& engine, QpId id, std::uint64_t number, sim::Durati
 /// Gives the READs behind a long one their times, up to and with the next long one.
 void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const NodeId node = engine.connections[id].node();
-  ++long_reads_done_;
+  ++further_.edit().long_reads_done;
   while (holds(++number)) {
     Response& r = edit(number);
     if (r.opcode != fabric::Opcode::read_response || r.read == r.length) continue;
@@ -76,9 +76,9 @@ void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::Si
 
 /// The oldest READ of an ordered stream has taken effect: the next one's turn.
 void Responder::next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
-  disorder_.edit().read_stream.pop_front();
-  if (disorder_->read_stream.empty()) return;
-  const std::uint64_t next = disorder_->read_stream.front();
+  edit_disorder().read_stream.pop_front();
+  if (disorder().read_stream.empty()) return;
+  const std::uint64_t next = disorder().read_stream.front();
   const Response& r = response(next);
   const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   if (ordering == ReadOrdering::nic_serialised) return issue(engine, id, next, there - engine.now());
@@ -92,13 +92,13 @@ void Responder::next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim:
 void Responder::issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
   const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   if (ordering != ReadOrdering::unordered) {
-    sim::Ring<std::uint64_t>& stream = disorder_.edit().read_stream;
+    sim::Ring<std::uint64_t>& stream = edit_disorder().read_stream;
     stream.push_back(number);
     if (ordering == ReadOrdering::nic_serialised && stream.size() > 1) return;
   }
   Response& r = edit(number);
-  r.long_reads_before = long_reads_;
-  if (is_long(engine, engine.connections[id].node(), r)) ++long_reads_;
+  r.long_reads_before = further_->long_reads;
+  if (is_long(engine, engine.connections[id].node(), r)) ++further_.edit().long_reads;
   issue(engine, id, number, {});
 }
 
@@ -112,7 +112,7 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   }
   Response& r = edit(read.number);
   // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
-  const auto in_front = static_cast<std::int32_t>(r.long_reads_before - long_reads_done_);
+  const auto in_front = static_cast<std::int32_t>(r.long_reads_before - further_->long_reads_done);
   if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
     LOCO_PROBE(read_behind_a_long_one);
     r.available = read.due;
@@ -123,7 +123,7 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const sim::SimTime due = take_request(engine, node, read.key, read.bytes, read.due, read.reach);
   if (ordering == ReadOrdering::root_complex) {
     r.available = due;
-    r.held = disorder_->read_stream.front() != read.number;
+    r.held = disorder().read_stream.front() != read.number;
     if (r.held) return;
   }
   if (!schedule_parts(engine, id, read.number, due)) engine.schedule(kEventReadRemote, id, read.number, due);
@@ -135,7 +135,7 @@ bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   if (engine.profile(engine.connections[id].node()).pcie_read_ordering != ReadOrdering::speculative) return true;
   const Connection& qp = engine.connections[id];
   Response& r = edit(number);
-  if (disorder_->read_stream.front() != number) {
+  if (disorder().read_stream.front() != number) {
     settle_memory(engine, qp.node(), r.address, r.length);
     engine.memories[engine.host_of(qp.node())].read(r.address, {engine.payloads.edit(r.buffer), r.length});
     r.held = true;
@@ -154,7 +154,7 @@ bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
 void Responder::remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   const Response& r = response(number);
-  const bool any_long = long_reads_ != long_reads_done_;
+  const bool any_long = further_->long_reads != further_->long_reads_done;
   if (take_turns(ordering) && any_long && is_long(engine, engine.connections[id].node(), r))
     next_turn(engine, id, number, link_free);
   if (ordering != ReadOrdering::unordered) next_of_stream(engine, id, r.available, link_free);

@@ -67,7 +67,7 @@ bool Responder::tracks_reads(const Engine& engine, QpId id) {
 
 /// A READ that nobody waits for any more leaves no trace, however often it is executed.
 void Responder::note_execution(const fabric::Packet& request, bool again) {
-  ReadLog& reads = disorder_.edit().reads;
+  ReadLog& reads = edit_disorder().reads;
   reads.forget_before(request);
   if (!again) reads.begin(request);
 }
@@ -81,8 +81,8 @@ void Responder::sample_tracked(Engine& engine, const Connection& qp, const Respo
   if (engine.profile(qp.node()).nic_stale_operands != StaleOperands::none) {
     engine.links[qp.node()].remember_word(memory.word(word_of(address + out.size() - 1)));
   }
-  if (!disorder_->reads.knows(r.wqe)) return;
-  ReadLog& reads = disorder_.edit().reads;
+  if (!disorder().reads.knows(r.wqe)) return;
+  ReadLog& reads = edit_disorder().reads;
   for (Address word = word_of(address); word < address + out.size(); word += 8) {
     const std::uint64_t value = memory.word(word);
     if (const SubeventId id = reads.sampled(r.wqe, word); id != 0) {
@@ -326,8 +326,8 @@ void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t numbe
 /// What an atomic found is kept where its answer may be lost: the request comes again.
 void Responder::keep_result(const Engine& engine, const Connection& qp, const Response& r) {
   if (!policy_of(engine, qp).recovery.repeats_requests()) return;
-  sim::Ring<Replay>& replays = disorder_.edit().replays;
-  if (replays.size() == qp.settings().max_dest_rd_atomic) {
+  sim::Ring<Replay>& replays = edit_disorder().replays;
+  if (replays.size() == qp_settings(engine, qp).max_dest_rd_atomic) {
     LOCO_PROBE(oldest_atomic_result_forgotten);
     replays.pop_front();
   }

@@ -41,7 +41,7 @@ void Responder::take_receive(Engine& engine) {
     return;
   }
   ReceiveQueue& q = engine.receive_queues[queue_];
-  receive_.edit() = q.take();
+  further_.edit().receive = q.take();
   receiving_ = true;
   if (!q.reach_limit()) return;
   LOCO_PROBE(shared_queue_reaches_its_limit);
@@ -55,13 +55,13 @@ void Responder::tell_of_message(const Engine& engine, QpId id, const fabric::Pac
   MessageArrival message{.found = found, .qp = id, .queue = queue_, .at = engine.now()};
   ThreadId thread = 0;
   name_origin(engine, packet, thread, message.op);
-  if (found) message.receive = *receive_;
+  if (found) message.receive = further_->receive;
   observer->on_message(message);
 }
 
 /// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
 Status Responder::check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const {
-  const RecvWqe& receive = *receive_;
+  const RecvWqe& receive = further_->receive;
   if (length > receive.length) {
     LOCO_PROBE(receive_too_short);
     return Status::loc_len_err;
@@ -76,7 +76,7 @@ Status Responder::check_receive(const Engine& engine, const Connection& qp, std:
 /// Completes the receive that was taken. `like`: opcode, length, immediate data, source. `delay`: what its last
 /// packet's data needs before it is on PCIe.
 void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
-  like.wr_id = receive_->wr_id;
+  like.wr_id = further_->receive.wr_id;
   like.qp = id;
   like.status = status;
   receiving_ = false;
@@ -86,8 +86,8 @@ void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status statu
 void Responder::flush_receives(Engine& engine, QpId id) {
   const Cqe flushed{.opcode = Opcode::recv};
   if (receiving_) complete_receive(engine, id, flushed, Status::wr_flush_err);
-  for (; !disorder_->messages.empty(); disorder_.edit().messages.pop_back()) {
-    receive_.edit() = disorder_->messages.back().receive;
+  for (; !disorder().messages.empty(); edit_disorder().messages.pop_back()) {
+    further_.edit().receive = disorder().messages.back().receive;
     complete_receive(engine, id, flushed, Status::wr_flush_err);
   }
   if (queue_ == kNone || engine.receive_queues[queue_].owner() != id) return;

@@ -38,7 +38,7 @@ std::uint32_t psns_of(const Engine& engine, const Connection& qp, const fabric::
 void Responder::no_answer(Engine& engine, const fabric::Packet& packet) const {
   if (policy_of(engine, packet.destination_qp).recovery.timer_always_runs() || !packet.last) return;
   // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
-  const std::uint32_t refused = disorder_->refused;
+  const std::uint32_t refused = disorder().refused;
   const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
                       engine.connections[packet.destination_qp].peer() == packet.source_qp;
   LOCO_PROBE(request_without_answer);
@@ -87,8 +87,8 @@ NakCode Responder::take_send(Engine& engine, QpId id, const fabric::Packet& pack
 /// it comes again.
 void Responder::not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
-  for (std::size_t i = 0; i < disorder_->waiting.size(); ++i) {
-    Arrival& later = disorder_.edit().waiting[i];
+  for (std::size_t i = 0; i < disorder().waiting.size(); ++i) {
+    Arrival& later = edit_disorder().waiting[i];
     if (later.packet.psn.distance(packet.psn) < 0) continue;  // of what has been executed
     LOCO_PROBE(dropped_behind_rnr_nak);
     engine.release(later.packet.buffer);
@@ -99,7 +99,7 @@ void Responder::not_ready(Engine& engine, QpId id, const fabric::Packet& packet)
   nak_sent_ = true;
   LOCO_PROBE(receiver_not_ready);
   engine.count(&Counters::rnr_naks);
-  const sim::Duration given = qp.settings().min_rnr_timer;
+  const sim::Duration given = qp_settings(engine, qp).min_rnr_timer;
   const sim::Duration wait = given == sim::Duration{} ? kRnrTimerCode0 : given;
   refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(wait.ps));
 }
@@ -120,20 +120,20 @@ bool Responder::fits(const Engine& engine, const Connection& qp, const fabric::P
 
 /// Has the responder as many READs and atomics under way as it has resources for? (IBTA volume 1, 9.7.7.2 and C9-150:
 /// a requester with more than the responder's resources violates the protocol) Answers to repetitions do not count.
-bool Responder::out_of_resources(const Connection& qp) const {
-  if (responses_.size() < qp.settings().max_dest_rd_atomic) return false;
+bool Responder::out_of_resources(const Engine& engine, const Connection& qp) const {
+  if (responses_.size() < qp_settings(engine, qp).max_dest_rd_atomic) return false;
   std::uint32_t under_way = 0;
   for (std::size_t i = 0; i < responses_.size(); ++i) {
     const Response& r = responses_[i];
     if (!r.again && (r.opcode == Op::read_response || r.opcode == Op::atomic_response)) ++under_way;
   }
-  return under_way >= qp.settings().max_dest_rd_atomic;
+  return under_way >= qp_settings(engine, qp).max_dest_rd_atomic;
 }
 
 /// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
 void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   const Connection& qp = engine.connections[id];
-  if (qp.settings().xrc) choose_queue(engine, qp.node(), packet);
+  if (qp_settings(engine, qp).xrc) choose_queue(engine, qp.node(), packet);
   NakCode nak = packet.first || !write_valid_ ? access_refused(engine, qp, packet) : NakCode::none;
   if (!in_sequence(engine, packet)) {
     LOCO_PROBE(message_begins_in_the_middle);
@@ -143,7 +143,7 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
     nak = NakCode::invalid_request;
   }
   const bool takes_resources = packet.opcode == Op::read_request || is_atomic(packet.opcode);
-  if (takes_resources && !executed && out_of_resources(qp)) {
+  if (takes_resources && !executed && out_of_resources(engine, qp)) {
     LOCO_PROBE(responder_out_of_resources);
     nak = NakCode::invalid_request;
   }
@@ -156,7 +156,7 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
   if (nak != NakCode::none) {
     LOCO_PROBE(responder_refuses);
     refuse(engine, id, packet, nak);
-    disorder_.edit().refused = packet.wqe;
+    edit_disorder().refused = packet.wqe;
     return announce(engine, ConnectionFailed{id});
   }
   if (packet.opcode == Op::read_request) {
@@ -176,15 +176,15 @@ void Responder::execute_again(Engine& engine, QpId id, const fabric::Packet& pac
     take_read(engine, id, packet, true);
   } else if (is_atomic(packet.opcode)) {
     if (engine.fault(Fault::atomic_replayed)) return take_atomic(engine, id, packet);
-    for (std::size_t i = 0; i < disorder_->replays.size(); ++i) {
-      if (disorder_->replays[i].psn != packet.psn) continue;
+    for (std::size_t i = 0; i < disorder().replays.size(); ++i) {
+      if (disorder().replays[i].psn != packet.psn) continue;
       LOCO_PROBE(duplicate_atomic_replayed);
       push_response(engine, id,
                     {.opcode = Op::atomic_response,
                      .ready = true,
                      .psn = packet.psn,
                      .wqe = packet.wqe,
-                     .value = disorder_->replays[i].value,
+                     .value = disorder().replays[i].value,
                      .again = true,
                      .available = engine.now()});
       return;
@@ -215,9 +215,9 @@ void Responder::execute(Engine& engine, QpId id, const Arrival& arrival) {
 }
 
 void Responder::execute_waiting(Engine& engine, QpId id) {
-  while (!blocked_ && !disorder_->waiting.empty()) {
-    const Arrival arrival = disorder_->waiting.front();
-    disorder_.edit().waiting.pop_front();
+  while (!blocked_ && !disorder().waiting.empty()) {
+    const Arrival arrival = disorder().waiting.front();
+    edit_disorder().waiting.pop_front();
     execute(engine, id, arrival);
   }
   execute_in_turn(engine, id);
@@ -242,7 +242,7 @@ Fate Responder::classify(const Engine& engine, const Connection& qp, const fabri
 }
 
 void Responder::take_in_order(Engine& engine, QpId id, const fabric::Packet& packet, Fate fate) {
-  const bool at_once = !blocked_ && disorder_->waiting.empty();
+  const bool at_once = !blocked_ && disorder().waiting.empty();
   if (fate == Fate::fresh && at_once) {
     execute_fresh(engine, id, packet, false);
     return engine.release(packet.buffer);
@@ -257,7 +257,7 @@ void Responder::take_in_order(Engine& engine, QpId id, const fabric::Packet& pac
   if (at_once) {
     execute(engine, id, arrival);
   } else {
-    disorder_.edit().waiting.push_back(arrival);
+    edit_disorder().waiting.push_back(arrival);
   }
 }
 
@@ -285,13 +285,13 @@ void Responder::request_arrived(Engine& engine, const fabric::Packet& packet) {
 void Responder::reset(Engine& engine, QpId id) {
   break_read(engine, id);
   const Connection& qp = engine.connections[id];
-  const bool dropped = !responses_.empty() || !disorder_->waiting.empty() || !disorder_->reorder.empty();
+  const bool dropped = !responses_.empty() || !disorder().waiting.empty() || !disorder().reorder.empty();
   for (; !responses_.empty(); responses_.pop_front(), ++first_) {
     engine.release(responses_.front().buffer);
     engine.cancel(responses_.front().turn);
   }
   withdraw_message(engine, id, true);
-  long_reads_ = long_reads_done_ = 0;
+  if (further_->long_reads != 0) further_.edit().long_reads = further_.edit().long_reads_done = 0;
   blocked_ = false;
   reset_disorder(engine);
   const bool waits = dropped && policy_of(engine, qp).acknowledges() && qp.peer() != kNone;

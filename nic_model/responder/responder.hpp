@@ -30,6 +30,7 @@
 #include "nic_model/responder/read_log.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
+#include "sim/prefetch.hpp"
 #include "sim/ring.hpp"
 #include "sim/sparse_ring.hpp"
 
@@ -133,7 +134,17 @@ struct Disorder {
   bool operator==(const Disorder&) const = default;
 };
 
-class Responder {
+/// What many responders never need.
+struct Further {
+  RecvWqe receive{};                  // what the message being received goes to
+  std::uint32_t long_reads = 0;       // that it has asked its PCIe for: see read_order.cpp
+  std::uint32_t long_reads_done = 0;  // of these, those that have been read
+  sim::Lazy<Disorder> disorder{};
+
+  bool operator==(const Further&) const = default;
+};
+
+class alignas(sim::kCacheLine) Responder {
  public:
   /// `queue`: of receives, its own or shared; kNone: none.
   Responder(std::uint32_t domain, CqId cq, std::uint32_t queue) : domain_(domain), cq_(cq), queue_(queue) {}
@@ -153,12 +164,12 @@ class Responder {
   [[nodiscard]] bool all_executed() const { return done_psn_ == expected_psn_; }
   /// Has it answers that have not left, or requests that it will execute?
   [[nodiscard]] bool has_answers_to_send() const {
-    return !responses_.empty() || blocked_ || !disorder_->waiting.empty() || disorder_->strays.in_use() != 0;
+    return !responses_.empty() || blocked_ || !disorder().waiting.empty() || disorder().strays.in_use() != 0;
   }
   /// Is there a receive for a message?
   [[nodiscard]] bool can_receive(const Engine& engine) const;
   /// A request that kEventStrayRequest will take.
-  [[nodiscard]] const fabric::Packet& stray(std::uint32_t slot) const { return disorder_->strays[slot]; }
+  [[nodiscard]] const fabric::Packet& stray(std::uint32_t slot) const { return disorder().strays[slot]; }
 
   // --- verbs calls -------------------------------------------------------------------------------------------------
   /// To RTR: the PSN of the next packet.
@@ -194,6 +205,8 @@ class Responder {
 
  private:
   [[nodiscard]] Response& edit(std::uint64_t number) { return responses_[number - first_]; }
+  [[nodiscard]] const Disorder& disorder() const { return *further_->disorder; }
+  [[nodiscard]] Disorder& edit_disorder() { return further_.edit().disorder.edit(); }
 
   // responder.cpp
   void no_answer(Engine& engine, const fabric::Packet& packet) const;
@@ -204,7 +217,7 @@ class Responder {
   void not_ready(Engine& engine, QpId id, const fabric::Packet& packet);
   [[nodiscard]] bool in_sequence(const Engine& engine, const fabric::Packet& packet) const;
   [[nodiscard]] static bool fits(const Engine& engine, const Connection& qp, const fabric::Packet& packet);
-  [[nodiscard]] bool out_of_resources(const Connection& qp) const;
+  [[nodiscard]] bool out_of_resources(const Engine& engine, const Connection& qp) const;
   void execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed);
   void execute_again(Engine& engine, QpId id, const fabric::Packet& packet);
   void execute(Engine& engine, QpId id, const Arrival& arrival);
@@ -306,26 +319,23 @@ class Responder {
   std::uint32_t domain_;
   CqId cq_;
   std::uint32_t queue_;
-  bool blocked_ = false;  // an atomic has not posted its write yet: later requests wait
-  bool respond_event_ = false;
-  bool bursting_ = false;       // steps of a READ are a burst: how far it is, is known there
-  bool write_valid_ = false;    // of the message being received: key and bounds were checked with its first packet
-  bool nak_sent_ = false;       // for what is expected: nothing more is said until it comes
-  bool receiving_ = false;      // `receive_` has been taken from the queue
-  bool in_message_ = false;     // between a message's packets; UC: and the earlier ones have all come
-  std::uint32_t received_ = 0;  // bytes of a SEND that are in its buffer
-  fabric::Psn expected_psn_{};  // of the next packet that is new
-  fabric::Psn done_psn_{};      // first that has not been executed: behind, while requests wait for an atomic
-  std::uint64_t first_ = 0;     // number of responses_[0]
+  bool blocked_ : 1 = false;  // an atomic has not posted its write yet: later requests wait
+  bool respond_event_ : 1 = false;
+  bool bursting_ : 1 = false;     // steps of a READ are a burst: how far it is, is known there
+  bool write_valid_ : 1 = false;  // of the message being received: key and bounds were checked with its first packet
+  bool nak_sent_ : 1 = false;     // for what is expected: nothing more is said until it comes
+  bool receiving_ : 1 = false;    // a receive has been taken from the queue
+  bool in_message_ : 1 = false;   // between a message's packets; UC: and the earlier ones have all come
+  std::uint32_t received_ = 0;    // bytes of a SEND that are in its buffer
+  fabric::Psn expected_psn_{};    // of the next packet that is new
+  fabric::Psn done_psn_{};        // first that has not been executed: behind, while requests wait for an atomic
+  std::uint64_t first_ = 0;       // number of responses_[0]
   sim::SparseRing<Response> responses_{};  // in PSN order
-  sim::Lazy<RecvWqe> receive_{};           // what the message being received goes to
-  sim::Lazy<Disorder> disorder_{};
-  std::uint32_t long_reads_ = 0;       // that it has asked its PCIe for: see read_order.cpp
-  std::uint32_t long_reads_done_ = 0;  // of these, those that have been read
+  sim::Lazy<Further> further_{};
   sim::SimTime transmit_free_{};
 };
 
-static_assert(sizeof(Responder) <= 96, "there can be millions");
+static_assert(sizeof(Responder) == sim::kCacheLine, "there can be millions");
 
 /// The doorbell record of a receive queue has reached memory: `count` more entries of this poster are the NIC's.
 void receives_posted(Engine& engine, std::uint32_t queue, ThreadId poster, std::uint32_t count);

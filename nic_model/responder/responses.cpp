@@ -114,7 +114,7 @@ std::uint32_t Responder::payload_behind(const Engine& engine, const Connection& 
 sim::SimTime Responder::next_packet_read(Engine& engine, QpId id, std::uint32_t bytes, std::uint32_t key) {
   const NicId node = engine.connections[id].node();
   const std::uint32_t packets = engine.profile(node).nic_read_packets;
-  sim::Ring<sim::SimTime>& there = disorder_.edit().packets_there;
+  sim::Ring<sim::SimTime>& there = edit_disorder().packets_there;
   while (there.size() < packets - 1) there.push_back({});  // the first ones are all asked for at once
   there.push_back(engine.now() + read_time_now(engine, node, key, bytes));
   const sim::SimTime next = there.front();

@@ -41,11 +41,11 @@ void Responder::answer_packet(Engine& engine, QpId id, const fabric::Packet& pac
 /// Has this PSN come? `ahead`: of the first that has not.
 bool Responder::has_come(std::int32_t ahead) const {
   if (ahead < 0) return true;
-  return static_cast<std::size_t>(ahead) < disorder_->came.size() && disorder_->came[static_cast<std::size_t>(ahead)];
+  return static_cast<std::size_t>(ahead) < disorder().came.size() && disorder().came[static_cast<std::size_t>(ahead)];
 }
 
 void Responder::note_come(std::int32_t ahead, std::uint32_t psns) {
-  sim::Ring<bool>& came = disorder_.edit().came;
+  sim::Ring<bool>& came = edit_disorder().came;
   const std::size_t from = static_cast<std::size_t>(ahead);
   while (came.size() < from + psns) came.push_back(false);
   for (std::uint32_t i = 0; i < psns; ++i) came[from + i] = true;
@@ -54,7 +54,7 @@ void Responder::note_come(std::int32_t ahead, std::uint32_t psns) {
 }
 
 std::vector<WholeMessage>::iterator Responder::message_with(Psn first) {
-  std::vector<WholeMessage>& all = disorder_.edit().messages;
+  std::vector<WholeMessage>& all = edit_disorder().messages;
   return std::ranges::find(all, first, &WholeMessage::first);
 }
 
@@ -69,8 +69,9 @@ NakCode Responder::begin_message(Engine& engine, QpId id, const fabric::Packet& 
   take_receive(engine);
   receiving_ = false;
   tell_of_message(engine, id, packet, true);
-  WholeMessage message{
-      .first = first_of(engine, qp, packet), .packets = packets_of(engine, qp, packet.total), .receive = *receive_};
+  WholeMessage message{.first = first_of(engine, qp, packet),
+                       .packets = packets_of(engine, qp, packet.total),
+                       .receive = further_->receive};
   if (packet.opcode == Op::send) {
     const Status status = check_receive(engine, qp, packet.total);
     if (status != Status::success) {
@@ -82,14 +83,14 @@ NakCode Responder::begin_message(Engine& engine, QpId id, const fabric::Packet& 
     for (std::uint32_t i = 0; i < message.packets; ++i)
       message.come += has_come(ahead + static_cast<std::int32_t>(i)) ? 1U : 0U;
   }
-  disorder_.edit().messages.push_back(message);
+  edit_disorder().messages.push_back(message);
   return NakCode::none;
 }
 
 /// The packet is one of a message that has taken a receive; the last one to come completes that.
 void Responder::add_to_message(Engine& engine, QpId id, const fabric::Packet& packet) {
   const auto found = message_with(first_of(engine, engine.connections[id], packet));
-  if (found == disorder_->messages.end()) return;
+  if (found == disorder().messages.end()) return;
   WholeMessage& message = *found;
   if (packet.opcode == Op::send)
     place(engine, id, packet, message.receive.address + packet.offset, message.receive.lkey);
@@ -98,12 +99,12 @@ void Responder::add_to_message(Engine& engine, QpId id, const fabric::Packet& pa
     message.imm = static_cast<std::uint32_t>(packet.a);
   }
   if (++message.come != message.packets) return;
-  receive_.edit() = message.receive;
+  further_.edit().receive = message.receive;
   const Cqe like{.opcode = packet.opcode == Op::send ? Opcode::recv : Opcode::recv_rdma_with_imm,
                  .with_imm = message.immediate,
                  .length = packet.total,
                  .imm = message.imm};
-  disorder_.edit().messages.erase(found);
+  edit_disorder().messages.erase(found);
   complete_receive(engine, id, like, Status::success, receive_buffer_time(engine, packet));
 }
 
@@ -112,7 +113,7 @@ NakCode Responder::take_whole_first(Engine& engine, QpId id, const fabric::Packe
   const Connection& qp = engine.connections[id];
   if (!fits(engine, qp, packet)) return NakCode::invalid_request;
   const bool begins = packet.opcode == Op::send || packet.immediate;
-  const bool new_message = begins && message_with(first_of(engine, qp, packet)) == disorder_->messages.end();
+  const bool new_message = begins && message_with(first_of(engine, qp, packet)) == disorder().messages.end();
   NakCode nak = access_refused(engine, qp, packet);
   if (nak == NakCode::none && new_message) nak = begin_message(engine, id, packet);
   if (nak != NakCode::none) return nak;
@@ -132,7 +133,7 @@ bool Responder::comes_again(Engine& engine, QpId id, const fabric::Packet& packe
   if (!policy_of(engine, qp).order.may_repeat || config.timed || config.timers || packet.opcode != Op::write)
     return false;
   if (!qp.takes_requests() || has_come(packet.psn.distance(expected_psn_))) return false;
-  std::vector<Psn>& once = disorder_.edit().come_once;
+  std::vector<Psn>& once = edit_disorder().come_once;
   if (std::erase(once, packet.psn) != 0 || !fits(engine, qp, packet)) return false;
   if (access_refused(engine, qp, packet) != NakCode::none) return false;
   LOCO_PROBE(write_takes_effect_twice);
@@ -167,12 +168,12 @@ void Responder::take_whole(Engine& engine, QpId id, const fabric::Packet& packet
   } else if (const NakCode nak = take_whole_first(engine, id, packet); nak == NakCode::receiver_not_ready) {
     tell_of_message(engine, id, packet, false);
     engine.count(&Counters::rnr_naks);
-    const sim::Duration given = qp.settings().min_rnr_timer;
+    const sim::Duration given = qp_settings(engine, qp).min_rnr_timer;
     answer_packet(engine, id, packet, nak, static_cast<std::uint64_t>((given.ps == 0 ? kRnrTimerCode0 : given).ps));
   } else if (nak != NakCode::none) {
     LOCO_PROBE(responder_refuses);
     refuse(engine, id, packet, nak);
-    disorder_.edit().refused = packet.wqe;
+    edit_disorder().refused = packet.wqe;
     announce(engine, ConnectionFailed{id});
   }
   engine.release(packet.buffer);

@@ -63,9 +63,9 @@ bool set_peer(Engine& engine, QpId id, const QpAttributes& a) {
 }
 
 /// The attributes that SQD -> SQD may set, and RTR -> RTS must; `all`: those that are left out as well.
-void set_limits(Connection& qp, Requester& rq, const QpAttributes& a, std::uint32_t most, bool all) {
+void set_limits(Engine& engine, Connection& qp, Requester& rq, const QpAttributes& a, std::uint32_t most, bool all) {
   const QpAttributes none;
-  QpSettings s = qp.settings();
+  QpSettings s = qp_settings(engine, qp);
   if (all || a.max_rd_atomic != 0) {
     s.max_rd_atomic = static_cast<std::uint16_t>(a.max_rd_atomic == 0 ? most : a.max_rd_atomic);
   }
@@ -78,13 +78,13 @@ void set_limits(Connection& qp, Requester& rq, const QpAttributes& a, std::uint3
     s.rnr_retry = static_cast<std::uint8_t>(a.rnr_retry);
     rq.set_rnr_retries(s.rnr_retry);
   }
-  qp.set(s);
+  qp.set_settings(number_of(engine.settings, s));
 }
 
 /// Would it change what only RTR, RTS or SQD -> SQD may set? What is given as it is already does no harm.
-bool changes_limits(const Connection& qp, const QpAttributes& a) {
+bool changes_limits(const Engine& engine, const Connection& qp, const QpAttributes& a) {
   const QpAttributes none;
-  const QpSettings& s = qp.settings();
+  const QpSettings& s = qp_settings(engine, qp);
   const auto changes = [](const auto& given, const auto& left_out, const auto& is) {
     return given != left_out && given != is;
   };
@@ -95,28 +95,28 @@ bool changes_limits(const Connection& qp, const QpAttributes& a) {
          changes(a.rnr_retry, none.rnr_retry, std::uint32_t{s.rnr_retry});
 }
 
-void set_max_dest_rd_atomic(Connection& qp, std::uint32_t most) {
-  QpSettings s = qp.settings();
+void set_max_dest_rd_atomic(Engine& engine, Connection& qp, std::uint32_t most) {
+  QpSettings s = qp_settings(engine, qp);
   s.max_dest_rd_atomic = static_cast<std::uint16_t>(most);
-  qp.set(s);
+  qp.set_settings(number_of(engine.settings, s));
 }
 
-void set_min_rnr_timer(Connection& qp, sim::Duration timer) {
-  QpSettings s = qp.settings();
+void set_min_rnr_timer(Engine& engine, Connection& qp, sim::Duration timer) {
+  QpSettings s = qp_settings(engine, qp);
   s.min_rnr_timer = timer;
-  qp.set(s);
+  qp.set_settings(number_of(engine.settings, s));
 }
 
 /// False for an MTU that verbs do not have, or that the port does not carry (ibv_modify_qp: EINVAL).
-bool set_path_mtu(const Engine& engine, Connection& qp, std::uint32_t mtu) {
+bool set_path_mtu(Engine& engine, Connection& qp, std::uint32_t mtu) {
   const std::uint64_t most = engine.profile(qp.node()).link_mtu.count;
-  QpSettings s = qp.settings();
+  QpSettings s = qp_settings(engine, qp);
   s.path_mtu = 0;
   if (mtu != 0 && mtu != most) {
     if (mtu > most || mtu < 256 || mtu > 4096 || !std::has_single_bit(mtu)) return false;
     if (qp.type() != QpType::ud && !engine.network.whole_messages()) s.path_mtu = static_cast<std::uint16_t>(mtu);
   }
-  qp.set(s);
+  qp.set_settings(number_of(engine.settings, s));
   return true;
 }
 
@@ -124,34 +124,35 @@ bool set_path_mtu(const Engine& engine, Connection& qp, std::uint32_t mtu) {
 bool set_at_rtr(Engine& engine, QpId id, const QpAttributes& a, std::uint32_t most) {
   Connection& qp = engine.connections[id];
   if (!set_path_mtu(engine, qp, a.path_mtu) || !set_peer(engine, id, a)) return false;
-  set_min_rnr_timer(qp, a.min_rnr_timer);
-  set_max_dest_rd_atomic(qp, a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
+  set_min_rnr_timer(engine, qp, a.min_rnr_timer);
+  set_max_dest_rd_atomic(engine, qp, a.max_dest_rd_atomic == 0 ? most : a.max_dest_rd_atomic);
   engine.responders[id].set_psn(fabric::Psn(a.rq_psn));
   return true;
 }
 
 /// To RTS, or within RTS, SQD and SQE: RTR -> RTS sets what the requester goes by, SQD -> SQD may change that and what
 /// the responder keeps, the others may not.
-bool set_requester(Connection& qp, Requester& rq, QpState to, const QpAttributes& a, std::uint32_t most) {
+bool set_requester(Engine& engine, Connection& qp, Requester& rq, QpState to, const QpAttributes& a,
+                   std::uint32_t most) {
   if (to == QpState::rts && qp.state() == QpState::rtr) {
-    set_limits(qp, rq, a, most, true);
+    set_limits(engine, qp, rq, a, most, true);
     rq.set_psn(fabric::Psn(a.sq_psn));
     return true;
   }
   const bool other_peer = qp.type() != QpType::ud && a.dest_qp != kNone && a.dest_qp != qp.peer();
   if (other_peer) return false;
-  if (to != QpState::sqd || qp.state() != QpState::sqd) return !changes_limits(qp, a);
-  set_limits(qp, rq, a, most, false);
-  if (a.max_dest_rd_atomic != 0) set_max_dest_rd_atomic(qp, a.max_dest_rd_atomic);
+  if (to != QpState::sqd || qp.state() != QpState::sqd) return !changes_limits(engine, qp, a);
+  set_limits(engine, qp, rq, a, most, false);
+  if (a.max_dest_rd_atomic != 0) set_max_dest_rd_atomic(engine, qp, a.max_dest_rd_atomic);
   return true;
 }
 
 /// The RNR timer and the Q_Key, which most transitions from RTR on take.
-bool set_late(Connection& qp, QpState to, const QpAttributes& a) {
+bool set_late(Engine& engine, Connection& qp, QpState to, const QpAttributes& a) {
   const bool to_sqd = qp.state() == QpState::rts && to == QpState::sqd;
-  const bool timer = a.min_rnr_timer != sim::Duration{} && a.min_rnr_timer != qp.settings().min_rnr_timer;
+  const bool timer = a.min_rnr_timer != sim::Duration{} && a.min_rnr_timer != qp_settings(engine, qp).min_rnr_timer;
   if (timer && (to_sqd || qp.state() == QpState::sqe)) return false;
-  if (timer) set_min_rnr_timer(qp, a.min_rnr_timer);
+  if (timer) set_min_rnr_timer(engine, qp, a.min_rnr_timer);
   if (qp.type() == QpType::ud && a.qkey != 0) qp.set_qkey(a.qkey);
   return true;
 }
@@ -166,7 +167,7 @@ bool set_attributes(Engine& engine, QpId id, QpState to, const QpAttributes& a) 
     return true;
   }
   if (to == QpState::rtr) return set_at_rtr(engine, id, a, most);
-  return set_requester(qp, engine.requesters[id], to, a, most) && set_late(qp, to, a);
+  return set_requester(engine, qp, engine.requesters[id], to, a, most) && set_late(engine, qp, to, a);
 }
 
 }  // namespace

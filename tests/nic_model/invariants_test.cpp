@@ -38,13 +38,13 @@ TEST_CASE("a completion that was polled before it was written is noticed") {
 
 TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, with time and component") {
   nic::Connection connection(0, {.type = nic::QpType::rc}, nic::Transport::rc);
-  CHECK_NOTHROW(connection.check(1, kNow));
+  CHECK_NOTHROW(connection.check(1, {}, kNow));
   connection.set_peer(1, 0);
-  CHECK_THROWS_AS(connection.check(1, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(connection.check(1, {}, kNow), sim::BrokenInvariant);
   connection.set_peer(2, 0);
   connection.enter(nic::QpState::sqe);
   try {
-    connection.check(1, kNow);
+    connection.check(1, {}, kNow);
     FAIL("SQE of a reliable connection was not noticed");
   } catch (const sim::BrokenInvariant& broken) {
     CHECK(broken.at() == kNow);
