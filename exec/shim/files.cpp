@@ -29,6 +29,7 @@ constexpr VirtualFile kFiles[] = {
     {"/sys/class/infiniband/loco0/device/vendor", "0x15b3\n"},
     {"/sys/class/infiniband/loco0/device/device", "0x1017\n"},
     {"/sys/class/infiniband/loco0/ports/1/pkeys/0", "0xffff\n"},
+    {"/proc/net/if_inet6", ""},  // of IPv6 there is none
     {"/proc/meminfo",
      "MemTotal:       16777216 kB\nMemFree:        12582912 kB\nMemAvailable:   12582912 kB\n"
      "Buffers:               0 kB\nCached:                0 kB\nSwapTotal:             0 kB\n"

@@ -108,6 +108,7 @@ struct ExecArguments {
   bool prefix = false;
   std::string record;   ///< file, or empty
   std::string compare;  ///< file, or empty
+  std::string trace;    ///< file, or empty
   bool keep_going = false;
   bool check = false;
   bool libraries = false;

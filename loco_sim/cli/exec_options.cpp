@@ -29,6 +29,9 @@ void add_exec(CLI::App& app, ExecArguments& a, Chosen& chosen) {
   exec->add_option("--record", a.record, "Write every change of control to this file")->type_name("FILE");
   exec->add_option("--compare", a.compare, "Name the first change of control that is another than in this record")
       ->type_name("FILE");
+  exec->add_option("--trace", a.trace,
+                   "Write what NICs and programs did to this file, for loco-sim check and trace export, and judge it")
+      ->type_name("FILE");
   exec->add_flag("--keep-going", a.keep_going, "Go on when a program has been ended by a signal");
   exec->add_option("--debug", a.debug, "Wait, before this host's program begins, until a debugger is attached to it")
       ->type_name("HOST")

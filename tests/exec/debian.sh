@@ -8,8 +8,8 @@ suite=$1 folder=$2
 build=$(cd "$(dirname "$0")/../.." && pwd)/build/release
 tools=$folder/opt/loco-sim
 
-[[ -x $folder/usr/bin/ib_send_lat ]] ||
-  debootstrap --variant=minbase --include=ibverbs-utils,perftest,rdmacm-utils "$suite" "$folder" >&2
+[[ -x $folder/usr/bin/ib_send_lat && -x $folder/usr/bin/ucx_perftest ]] ||
+  debootstrap --variant=minbase --include=ibverbs-utils,perftest,rdmacm-utils,ucx-utils "$suite" "$folder" >&2
 rm -rf "$tools"
 mkdir -p "$tools/bin" "$tools/lib/loco-sim" "$tools/share/loco-sim" "$tools/libraries"
 cp "$build/bin/loco-sim" "$tools/bin/"
