@@ -87,6 +87,7 @@ HostFacts Conductor::facts_of(std::uint32_t host) const {
   f.atomics = p.nic_atomic_cap == nic::AtomicCap::none ? 0 : 1;
   f.lockstep = options_.lockstep ? 1 : 0;
   f.checks = options_.checks ? 1 : 0;
+  f.terminal = options_.terminal ? 1 : 0;
   f.traced = options_.trace ? 1 : 0;
   f.conductor = static_cast<std::uint32_t>(getpid());
   f.network = network_;

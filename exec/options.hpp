@@ -50,6 +50,7 @@ struct Options {
   std::string compare;  ///< file that was recorded, or empty
   bool infiniband = false;
   bool lockstep = false;                              ///< posts change control at once
+  bool terminal = false;                              ///< standard input is one to programs
   bool checks = false;                                ///< of buffers that requests still work on
   bool trace = false;                                 ///< Result::trace
   std::uint64_t trace_bytes_max = ~std::uint64_t{0};  ///< in memory: a run whose trace takes more ends

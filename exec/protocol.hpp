@@ -221,6 +221,7 @@ struct HostFacts {
   std::uint64_t device_memory;
   std::uint32_t atomics;
   std::uint32_t lockstep;      ///< posts hand over at once
+  std::uint32_t terminal;      ///< standard input is one
   std::uint32_t traced;        ///< loads and stores are to be told, where the program was compiled for it
   std::uint32_t checks;        ///< buffers of requests are watched (shim/check.hpp)
   std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them

@@ -224,3 +224,10 @@ LOCO_EXPORT int stat(const char* __restrict path, struct stat* __restrict out) n
 LOCO_EXPORT int stat64(const char* __restrict path, struct stat64* __restrict out) noexcept {
   return stat(path, reinterpret_cast<struct stat*>(out));  // the same on 64 bits
 }
+
+// Programs that behave otherwise when nobody has started them by hand (UCX's perftest calls MPI_Init then).
+LOCO_EXPORT int isatty(int file) noexcept {
+  LOCO_NEXT(isatty);
+  if (file == 0 && channel() != nullptr && channel()->facts.terminal != 0) return 1;
+  return next_isatty(file);
+}

@@ -113,6 +113,7 @@ struct ExecArguments {
   bool check = false;
   bool libraries = false;
   bool lockstep = false;
+  bool terminal = false;
   std::optional<std::uint32_t> debug;  ///< host
   bool json = false;
   bool quiet = false;

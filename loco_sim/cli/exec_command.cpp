@@ -96,6 +96,7 @@ void set_output(const ExecArguments& a, exec::Options& o) {
   o.keep_going = a.keep_going;
   o.checks = a.check;
   o.lockstep = a.lockstep;
+  o.terminal = a.terminal;
   o.trace = !a.trace.empty();
   o.trace_bytes_max = sim::memory_share();
   o.debug = a.debug;

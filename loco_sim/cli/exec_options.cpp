@@ -40,6 +40,7 @@ void add_exec(CLI::App& app, ExecArguments& a, Chosen& chosen) {
                  "Name uses of buffers that a request is still working on; of loads and stores where the program was "
                  "compiled with -fsanitize=thread");
   exec->add_flag("--libraries", a.libraries, "Print the folder of the libraries that are put in front of programs'");
+  exec->add_flag("--terminal", a.terminal, "Programs take their standard input for a terminal");
   exec->add_flag("--lockstep", a.lockstep, "Posts change control at once");
   exec->add_flag("--json", a.json, "Print JSON: what the programs printed, and the report");
   exec->add_flag("-q,--quiet", a.quiet, "No report when all is well");
