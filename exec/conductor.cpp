@@ -31,8 +31,9 @@ constexpr std::int64_t kLookEveryUs = 2'000;
 constexpr std::int64_t kSilenceUs = 4'000;
 constexpr std::int64_t kSilenceMaxUs = 1'000'000;
 
-nic::SystemConfig timed(nic::SystemConfig config) {
+nic::SystemConfig timed(nic::SystemConfig config, bool witness) {
   config.timed = true;
+  config.witness = witness;
   config.timers = true;
   return config;
 }
@@ -41,7 +42,7 @@ nic::SystemConfig timed(nic::SystemConfig config) {
 
 Conductor::Conductor(const Options& options)
     : options_(options),
-      system_(timed(options.system)),
+      system_(timed(options.system, options.trace)),
       requests_(kRequests),
       recorder_(options.record, options.compare),
       outputs_(options),
@@ -52,6 +53,9 @@ Conductor::Conductor(const Options& options)
     throw std::system_error(errno, std::generic_category(), "exec");
   clock_ = system_.create_thread(0);
   threads_.assign(clock_ + 1, nullptr);
+  if (!options.trace) return;
+  tracing_ = std::make_unique<Tracing>(system_, options.seed);
+  tracing_->begin_thread(clock_, 0, "conductor");
 }
 
 Conductor::~Conductor() {
@@ -83,6 +87,8 @@ HostFacts Conductor::facts_of(std::uint32_t host) const {
   f.atomics = p.nic_atomic_cap == nic::AtomicCap::none ? 0 : 1;
   f.lockstep = options_.lockstep ? 1 : 0;
   f.checks = options_.checks ? 1 : 0;
+  f.terminal = options_.terminal ? 1 : 0;
+  f.traced = options_.trace ? 1 : 0;
   f.conductor = static_cast<std::uint32_t>(getpid());
   f.network = network_;
   f.board = board_;
@@ -98,6 +104,7 @@ void Conductor::start_programs() {
   for (const ProgramSpec& spec : specs) paths.push_back(spec.command.empty() ? "" : find_program(spec.command[0]));
   programs_.resize(specs.size());
   written_to_.resize(specs.size());
+  children_begun_.resize(specs.size());
   for (std::size_t host = 0; host < specs.size(); ++host) processes_.push_back(std::make_unique<HostProcesses>());
   for (std::uint32_t host = 0; host < specs.size(); ++host) {
     if (specs[host].command.empty()) continue;
@@ -118,6 +125,7 @@ void Conductor::start_programs() {
     thread->id = system_.create_thread(host, start);
     threads_.resize(thread->id + 1);
     threads_[thread->id] = thread.get();
+    if (tracing_) tracing_->begin_thread(thread->id, host, name_of(*program));
     thread->fiber = pool_.create([this, t = thread.get()] { serve(*t); });
     program->threads.push_back(std::move(thread));
     programs_[host] = std::move(program);
@@ -172,6 +180,9 @@ void Conductor::main_loop() {
     if (++steps % kLookAt == 0) {
       if (InterruptNoted::seen()) interrupted();
       if (death_seen()) look_for_deaths();
+      if (tracing_ && tracing_->bytes() > options_.trace_bytes_max)
+        result_.failure = fmt::format("the trace takes more memory than there is for it, {} MiB, at {}",
+                                      options_.trace_bytes_max >> 20U, time_text(system_.now()));
     }
     if (some_ended_ && all_ended()) return;
     if (!timers_.empty()) {
@@ -220,7 +231,7 @@ void Conductor::serve(ProgramThread& thread) {
     thread.last = request;
     ++requests_[static_cast<std::size_t>(request)];
     if (request != Request::wait_io && request != Request::poll_cq && request != Request::wait_memory &&
-        request != Request::spin)
+        request != Request::spin && request != Request::access)
       idle_pauses_ = 0;
     if (request != Request::poll_cq) thread.polls_paid = 0;
     if (request != Request::wait_io) idle_waits_ = 0;

@@ -22,6 +22,7 @@
 #include "exec/outputs.hpp"
 #include "exec/program_memory.hpp"
 #include "exec/recorder.hpp"
+#include "exec/tracing.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/system.hpp"
 #include "sim/fiber.hpp"
@@ -52,6 +53,8 @@ struct ProgramThread {
   std::int64_t silent_from_us = 0;
   std::int64_t silence_us = 0;
   int blocked_looks = 0;
+  std::pair<std::uint64_t, std::uint64_t> looked{};  ///< address and instruction of its last look at a flag
+  std::uint64_t seen = 0;                            ///< there
 };
 
 struct AsyncNews {
@@ -122,7 +125,13 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   Result run();
 
   void run(nic::Cpu& cpu) override;
-  [[nodiscard]] bool follows_accesses() const override { return false; }
+  [[nodiscard]] bool follows_accesses() const override { return tracing_ != nullptr; }
+  void on_subevent(const nic::Subevent& subevent) override { tracing_->observer().on_subevent(subevent); }
+  void on_subevent_finish(const nic::SubeventFinish& f) override { tracing_->observer().on_subevent_finish(f); }
+  void on_subevent_repeated(const nic::Subevent& s) override { tracing_->observer().on_subevent_repeated(s); }
+  void on_receives_known(std::uint32_t queue, nic::ThreadId thread, std::uint32_t count) override {
+    if (tracing_) tracing_->observer().on_receives_known(queue, thread, count);
+  }
   void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override;
   void on_message(const nic::MessageArrival& message) override;
   void on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
@@ -225,6 +234,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void modify_qp(ProgramThread& thread);
   void poll(ProgramThread& thread);
   void wait_memory(ProgramThread& thread);
+  void access(ProgramThread& thread);
   void spin(ProgramThread& thread);
   void get_cq_event(ProgramThread& thread);
   void get_async_event(ProgramThread& thread);
@@ -239,6 +249,9 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   void start_thread(ProgramThread& thread);
   void start_process(ProgramThread& thread);
   void begin_thread(Program& program, ChannelEnd channel);
+  void move(ProgramThread& thread);
+  /// What a process has on its host: an address space, and a place for payloads that go with requests.
+  void settle(Program& program, std::uint32_t host);
   void send_message(ProgramThread& thread);
   void deliver(const CmMessage& message);
   void listen(ProgramThread& thread);
@@ -251,6 +264,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   nic::System system_;
   std::vector<std::unique_ptr<Program>> programs_;  ///< by host; null where there is none
   std::vector<std::unique_ptr<Program>> children_;  ///< that they have made by fork
+  std::vector<std::uint32_t> children_begun_;       ///< by host
   std::vector<ProgramThread*> threads_;             ///< by number in the machine; null: not a program's
   nic::ThreadId clock_ = 0;                         ///< steps when a timer is due
   std::map<Timer, std::function<void()>> timers_;
@@ -284,6 +298,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::vector<std::uint64_t> requests_;  ///< by kind
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>> races_seen_;
   Recorder recorder_;
+  std::unique_ptr<Tracing> tracing_;  ///< null: no trace is kept
   Outputs outputs_;
   Result result_;
   bool ending_ = false;

@@ -39,7 +39,9 @@ bool Conductor::all_ended() const {
 }
 
 std::string Conductor::name_of(const Program& program) const {
-  return fmt::format("host {} ({}{})", program.host, options_.programs[program.host].command[0],
+  const Program* first = &program;  // a child may be on a host that has no program of its own
+  while (first->parent != nullptr) first = first->parent;
+  return fmt::format("host {} ({}{})", program.host, options_.programs[first->host].command[0],
                      program.number == 0 ? "" : fmt::format(", child {}", program.number));
 }
 
@@ -155,6 +157,7 @@ void Conductor::finish(Result& result) {
     result.changes.emplace_back(kRequestNames[i], requests_[i]);
     result.changes_of_control += requests_[i];
   }
+  if (tracing_) result.trace = tracing_->take(result.trace_places);
   result.fingerprint = recorder_.fingerprint();
   result.difference = recorder_.difference();
   outputs_.take(result);

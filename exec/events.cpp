@@ -34,7 +34,8 @@ void Conductor::refused(const fabric::Packet& nak) {
 }
 
 /// The queue pair whose completion is lost cannot go on (IBTA volume 1, 11.6.3.1, 11.6.3.2).
-void Conductor::on_cq_overrun(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime) {
+void Conductor::on_cq_overrun(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) {
+  if (tracing_) tracing_->observer().on_cq_overrun(node, cq, cqe, at);
   if (cq >= cqs_.size() || cqs_[cq].program == nullptr) return;
   Program& program = *cqs_[cq].program;
   const bool first = !std::exchange(cqs_[cq].overrun, true);
@@ -61,6 +62,7 @@ void Conductor::watch_ports() {
 }
 
 void Conductor::on_message(const nic::MessageArrival& message) {
+  if (tracing_) tracing_->observer().on_message(message);
   if (message.found && message.qp < is_xrc_.size() && is_xrc_[message.qp])
     xrc_messages_[message.qp].push_back(message.queue);
   if (!message.found || system_.queue_pair(message.qp).type != nic::QpType::ud) return;
@@ -79,7 +81,8 @@ void Conductor::write_header(nic::NodeId host, const nic::Cqe& cqe) {
   processes_[host]->write(receive.address, std::span(grh).first(std::min<std::size_t>(grh.size(), receive.length)));
 }
 
-void Conductor::on_cqe(nic::NodeId, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime) {
+void Conductor::on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) {
+  if (tracing_) tracing_->observer().on_cqe(node, cq, cqe, at);
   idle_pauses_ = 0;
   if (cq >= cqs_.size() || cqs_[cq].program == nullptr) return;
   CqState& state = cqs_[cq];

@@ -118,6 +118,7 @@ std::vector<std::string> environment_of(const ProgramSpec& program, const std::s
   const std::string preloaded = value_of("LD_PRELOAD");
   set("LD_PRELOAD", preloaded.empty() ? shim : preloaded + ":" + shim);
   in_front("LD_LIBRARY_PATH", shim_folder);
+  in_front("PATH", shim_folder);  // its ssh
   set(kChannelVariable, fmt::format("{}", channel));
   if (value_of("PYTHONHASHSEED").empty()) set("PYTHONHASHSEED", "0");  // else Python asks the kernel for chance
   return out;

@@ -11,6 +11,7 @@
 #include "nic_model/config.hpp"
 #include "nic_model/counters.hpp"
 #include "sim/time.hpp"
+#include "trace/trace.hpp"
 
 namespace loco::exec {
 
@@ -48,11 +49,14 @@ struct Options {
   std::string record;   ///< file for all changes of control, or empty
   std::string compare;  ///< file that was recorded, or empty
   bool infiniband = false;
-  bool lockstep = false;                 ///< posts change control at once
-  bool checks = false;                   ///< of buffers that requests still work on
-  bool keep_going = false;               ///< also when a program has been ended by a signal
-  std::optional<std::uint32_t> debug{};  ///< host whose program waits for a debugger
-  std::string shim_folder;               ///< where libibverbs.so.1 and its companions are
+  bool lockstep = false;                              ///< posts change control at once
+  bool terminal = false;                              ///< standard input is one to programs
+  bool checks = false;                                ///< of buffers that requests still work on
+  bool trace = false;                                 ///< Result::trace
+  std::uint64_t trace_bytes_max = ~std::uint64_t{0};  ///< in memory: a run whose trace takes more ends
+  bool keep_going = false;                            ///< also when a program has been ended by a signal
+  std::optional<std::uint32_t> debug{};               ///< host whose program waits for a debugger
+  std::string shim_folder;                            ///< where libibverbs.so.1 and its companions are
 };
 
 struct ProgramResult {
@@ -91,6 +95,8 @@ struct Result {
   std::vector<std::string> not_deterministic;  ///< why another run may differ
   std::vector<Race> races;                     ///< with Options::checks; by their places
   std::vector<std::string> mistakes;           ///< the same, as lines with source files
+  std::optional<trace::Trace> trace;           ///< with Options::trace
+  std::vector<CodePlace> trace_places{};       ///< of its verbs->places, from 1 on
   bool accesses_told = false;                  ///< some program was compiled to tell of its loads and stores
   std::string fingerprint;                     ///< of all changes of control
   std::string failure;                         ///< why the run ended before its programs; empty: they all ended

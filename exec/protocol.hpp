@@ -14,7 +14,7 @@
 
 namespace loco::exec {
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 /// Where a program finds the file descriptor of its channel.
 inline constexpr const char* kChannelVariable = "LOCO_SIM_CHANNEL";
 
@@ -32,8 +32,9 @@ enum class Request : std::uint32_t {
   wait_process,  ///< for another thread of the process: a lock, a condition, an end; (deadline or -1) -> as wait_io
   thread_start,  ///< (file descriptor of the new channel)
   thread_exit,
-  process_start,      ///< (file descriptor of the new channel, process id): a child of fork -> its number on the host
-  register_memory,    ///< (address, bytes, access, offset of the I/O address, page runs in data, domain) -> key
+  process_start,    ///< (file descriptor of the new channel, process id): a child of fork -> its number on the host
+  move,             ///< (host): a child of fork that has nothing yet goes on there, as by a remote shell -> 0, or errno
+  register_memory,  ///< (address, bytes, access, offset of the I/O address, page runs in data, domain) -> key
   deregister_memory,  ///< (key)
   change_memory,      ///< (key, address, bytes, access, page runs in data, domain): the same region, elsewhere -> 0 or
                       ///< errno
@@ -57,6 +58,7 @@ enum class Request : std::uint32_t {
   get_async_event,  ///< (blocking) -> AsyncEvent, or -1; its object
   wait_memory,      ///< (address): a thread reads the same value again and again
   spin,             ///< (instruction): a thread's loop recurs; -> 0: others have run, 1: nothing is new
+  access,           ///< (address, bytes, kAccess*, instruction): the program loads, or has stored, what NICs reach
   multicast,        ///< (qp, attach or detach, its group in two words) -> 0 or errno
   cm_listen,        ///< (port, backlog) -> 0 or errno
   cm_send,          ///< CmMessage in data
@@ -67,11 +69,11 @@ enum class Request : std::uint32_t {
 
 /// For reports and records.
 inline constexpr const char* kRequestNames[] = {
-    "none",      "start",       "exit",      "sync",      "sleep",         "wait_io",    "yield",       "wait_process",
-    "thread",    "thread_exit", "fork",      "reg_mr",    "dereg_mr",      "rereg_mr",   "alloc_mw",    "alloc_dm",
-    "free_dm",   "copy_dm",     "reg_dm_mr", "create_cq", "resize_cq",     "create_srq", "modify_srq",  "create_qp",
-    "modify_qp", "query_qp",    "destroy",   "poll_cq",   "req_notify_cq", "get_event",  "async_event", "wait_word",
-    "spin",      "multicast",   "cm_listen", "cm_send",   "set_timer",     "note"};
+    "none",      "start",       "exit",     "sync",      "sleep",     "wait_io",       "yield",      "wait_process",
+    "thread",    "thread_exit", "fork",     "move",      "reg_mr",    "dereg_mr",      "rereg_mr",   "alloc_mw",
+    "alloc_dm",  "free_dm",     "copy_dm",  "reg_dm_mr", "create_cq", "resize_cq",     "create_srq", "modify_srq",
+    "create_qp", "modify_qp",   "query_qp", "destroy",   "poll_cq",   "req_notify_cq", "get_event",  "async_event",
+    "wait_word", "spin",        "access",   "multicast", "cm_listen", "cm_send",       "set_timer",  "note"};
 inline constexpr std::size_t kRequests = sizeof(kRequestNames) / sizeof(kRequestNames[0]);
 static_assert(kRequests == static_cast<std::size_t>(Request::note) + 1);
 
@@ -97,6 +99,9 @@ enum class Operation : std::uint32_t {
 /// Of operations: verbs' access rights.
 inline constexpr std::uint32_t kLocalWriteRight = 1, kRemoteWriteRight = 2, kRemoteReadRight = 4,
                                kRemoteAtomicRight = 8, kRelaxedRight = 16;
+
+/// Of Request::access: a store; by which something is told (volatile, atomic).
+inline constexpr std::uint64_t kAccessWrites = 1, kAccessFlag = 2;
 
 inline constexpr std::uint32_t kNoQueue = 0xffffffffU;
 /// Of a datagram: to the group whose GID is in `remote` and `compare_add`.
@@ -147,6 +152,7 @@ struct PostHeader {
   std::uint32_t count;
   std::uint32_t bytes;  ///< of the records
   std::int64_t ahead_ps;
+  std::uint64_t caller;  ///< instruction of the program that the call returns to
 };
 
 struct Completion {
@@ -215,6 +221,8 @@ struct HostFacts {
   std::uint64_t device_memory;
   std::uint32_t atomics;
   std::uint32_t lockstep;      ///< posts hand over at once
+  std::uint32_t terminal;      ///< standard input is one
+  std::uint32_t traced;        ///< loads and stores are to be told, where the program was compiled for it
   std::uint32_t checks;        ///< buffers of requests are watched (shim/check.hpp)
   std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them
   std::int32_t board;          ///< descriptor of a Board

@@ -130,7 +130,7 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
   std::vector<nic::Wqe> wqes;
   wqes.reserve(header.count);
   std::uint64_t inline_bytes = 0;
-  std::vector<std::pair<SendRecord, nic::Wqe>> copies;
+  std::vector<std::pair<SendRecord, std::size_t>> copies;  ///< with their places among the requests
   QueueLists& lists = thread.program.lists[list_key(header.post, header.queue)];
   const char* at = records;
   for (std::uint32_t i = 0; i < header.count; ++i) {
@@ -140,14 +140,16 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
     wqes.push_back(request_of(thread.program, lists, record, at, inline_bytes));
     if (record.remote_qp == kToGroup) {
       wqes.back().remote_qp = first_receiver(header.queue, record);
-      copies.emplace_back(record, wqes.back());
+      copies.emplace_back(record, wqes.size() - 1);
     }
     if (record.is_inline) inline_bytes += padded(record.inline_bytes);
     at += record.is_inline ? padded(record.inline_bytes) : record.elements * sizeof(Element);
   }
+  if (tracing_) tracing_->begin_requests({thread.id, thread.program.process, header.caller}, wqes);
   const nic::PostResult result = cpu_->post_send(header.queue, wqes);
   if (result == nic::PostResult::ok) {
-    for (const auto& [record, wqe] : copies) send_copies(header.queue, record, wqe);
+    if (tracing_) tracing_->posted(header.queue, wqes);
+    for (const auto& [record, index] : copies) send_copies(header.queue, record, wqes[index]);
     return 0;
   }
   return result == nic::PostResult::queue_full ? ENOMEM : EINVAL;
@@ -167,7 +169,13 @@ int Conductor::post_receives(ProgramThread& thread, const PostHeader& header, co
   }
   const nic::PostResult result =
       header.post == Post::receive ? cpu_->post_recv(header.queue, wqes) : cpu_->post_srq_recv(header.queue, wqes);
-  if (result == nic::PostResult::ok) return 0;
+  if (result == nic::PostResult::ok) {
+    if (!tracing_) return 0;
+    const bool own = header.post == Post::receive;
+    tracing_->posted_receives({thread.id, thread.program.process, header.caller},
+                              own ? system_.queue_pair(header.queue).receives : header.queue, wqes);
+    return 0;
+  }
   return result == nic::PostResult::queue_full ? ENOMEM : EINVAL;
 }
 
@@ -289,6 +297,7 @@ void Conductor::poll(ProgramThread& thread) {
     }
   }
   cpu_->forget_watched();
+  if (tracing_) tracing_->polled({thread.id, thread.program.process}, *cpu_, cq, std::span(found).first(count));
   if (count != 0) {
     thread.polls_paid = 0;
     compute(hosts::poll_cost(profile(thread.program.host), count));
@@ -346,8 +355,50 @@ void Conductor::wait_memory(ProgramThread& thread) {
            fmt::format("host {}: on {:#x} at {:#x}", thread.program.host, c.arguments[0], c.arguments[1]));
   thread.waits_for = fmt::format("a write to {:#x}", c.arguments[0]);
   cpu_->forget_watched();
-  static_cast<void>(cpu_->load(word));
+  // a look at the word, and another one when it has changed: the instruction itself, where calls have one to return to
+  const Tracing::Caller by{thread.id, thread.program.process, c.arguments[1] + 1};
+  if (tracing_) tracing_->load(by, *cpu_, word, true);
+  if (!tracing_) static_cast<void>(cpu_->load(word));
   pause(thread, profile(thread.program.host).cpu_load);
+  if (tracing_) tracing_->load(by, *cpu_, word, true);
+  cpu_->forget_watched();
+}
+
+/// The program tells of an access to memory that NICs reach (Options::trace): a load before it is made, a store once it
+/// has been. Looking at a flag again and again takes time, and ends when a NIC has written.
+void Conductor::access(ProgramThread& thread) {
+  Channel& c = *thread.channel;
+  const std::uint64_t from = c.arguments[0] / 8 * 8;
+  const bool writes = (c.arguments[2] & kAccessWrites) != 0;
+  const bool flag = (c.arguments[2] & kAccessFlag) != 0;
+  ProgramMemory& memory = thread.program.memory;
+  const Tracing::Caller by{thread.id, thread.program.process, c.arguments[3]};
+  if (flag && !writes && memory.contains(from, 8)) {
+    const std::pair look{c.arguments[0], c.arguments[3]};
+    const auto now = [&] {
+      std::uint64_t value = 0;
+      static_cast<void>(memory.copy_from(from, std::as_writable_bytes(std::span(&value, 1))));
+      return value;
+    };
+    if (thread.looked == look && thread.seen == now()) {
+      thread.waits_for = fmt::format("a write to {:#x}", c.arguments[0]);
+      cpu_->forget_watched();
+      cpu_->watch_memory();
+      pause(thread, profile(thread.program.host).cpu_load);
+    } else {
+      compute(profile(thread.program.host).cpu_load);
+    }
+    thread.looked = look;
+    thread.seen = now();
+  } else {
+    thread.looked = {};
+  }
+  for (std::uint64_t word = from; word < c.arguments[0] + c.arguments[1]; word += 8) {
+    if (!memory.contains(word, 8)) continue;
+    if (writes) tracing_->stored(by, *cpu_, thread.program.base + word, flag);
+    if (!writes) tracing_->load(by, *cpu_, thread.program.base + word, flag);
+  }
+  cpu_->forget_watched();
 }
 
 }  // namespace loco::exec

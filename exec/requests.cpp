@@ -59,6 +59,9 @@ void Conductor::handle(ProgramThread& thread, Request request) {
     case Request::process_start:
       between_steps(thread, [&] { start_process(thread); });
       break;
+    case Request::move:
+      move(thread);
+      break;
     case Request::thread_exit:
       thread_ended(thread);
       thread.channel.let();
@@ -152,6 +155,9 @@ void Conductor::handle(ProgramThread& thread, Request request) {
     case Request::spin:
       spin(thread);
       break;
+    case Request::access:
+      access(thread);
+      break;
     case Request::multicast:
       compute(kCommand);
       between_steps(thread, [&] { change_group(thread); });
@@ -236,17 +242,12 @@ void Conductor::start_thread(ProgramThread& parent) {
 void Conductor::start_process(ProgramThread& maker) {
   const Channel& c = *maker.channel;
   Program& parent = maker.program;
-  const std::uint32_t host = parent.host;
   auto child = std::make_unique<Program>();
-  child->host = host;
-  child->number = 1;
-  for (const auto& other : children_) child->number += other->host == host ? 1U : 0U;
   child->parent = &parent;
   child->process = static_cast<pid_t>(c.arguments[1]);
   child->ports_down = parent.ports_down;
-  child->inline_slot = system_.allocate(host, kPostBytes);
   child->memory.set_process(child->process);
-  child->base = processes_[host]->add(child->memory);
+  settle(*child, parent.host);
   ChannelEnd channel = ChannelEnd::of_thread(parent.process, static_cast<int>(c.arguments[0]));
   channel->facts.process = child->number;
   maker.channel->replies[0] = child->number;
@@ -254,10 +255,42 @@ void Conductor::start_process(ProgramThread& maker) {
   begin_thread(*children_.back(), std::move(channel));
 }
 
+void Conductor::settle(Program& program, std::uint32_t host) {
+  program.host = host;
+  program.number = ++children_begun_[host];
+  program.inline_slot = system_.allocate(host, kPostBytes);
+  program.base = processes_[host]->add(program.memory);
+}
+
+/// Its thread is one of the other host's from now on.
+void Conductor::move(ProgramThread& thread) {
+  Channel& c = *thread.channel;
+  Program& program = thread.program;
+  const auto to = static_cast<std::uint32_t>(c.arguments[0]);
+  const bool has_something = program.parent == nullptr || program.threads.size() != 1 || !program.queue_pairs.empty();
+  if (to >= programs_.size() || has_something) {
+    c.replies[0] = to >= programs_.size() ? EHOSTUNREACH : EINVAL;
+    return;
+  }
+  if (to == program.host) return;
+  between_steps(thread, [&] {
+    threads_[thread.id] = nullptr;
+    free_threads_[program.host].push_back(thread.id);
+    settle(program, to);
+    thread.id = machine_thread(to);
+    threads_[thread.id] = &thread;
+    if (tracing_) tracing_->begin_thread(thread.id, to, name_of(program));
+    c.facts = facts_of(to);
+    c.facts.process = program.number;
+  });
+}
+
 void Conductor::begin_thread(Program& program, ChannelEnd channel) {
   auto thread = std::unique_ptr<ProgramThread>(new ProgramThread{program, program.threads_begun++, std::move(channel)});
   thread->id = machine_thread(program.host);
   threads_[thread->id] = thread.get();
+  if (tracing_)
+    tracing_->begin_thread(thread->id, program.host, fmt::format("{}, thread {}", name_of(program), thread->index));
   thread->fiber = pool_.create([this, t = thread.get()] {
     if (await(*t)) serve(*t);
   });

@@ -41,6 +41,7 @@ std::string shim_folder() {
 Result run(const Options& options) {
   Conductor conductor(options);
   Result result = conductor.run();
+  if (result.trace) name_places(*result.trace, result.trace_places);
   for (const Race& race : result.races) result.mistakes.push_back(mistake(race));
   result.status = status_of(result);
   return result;

@@ -50,8 +50,8 @@ class System {
   // --- set-up ------------------------------------------------------------------------------------------------------
   /// Reserves zeroed memory on a node, 64-byte aligned. Never address 0.
   Address allocate(NodeId node, std::uint64_t size);
-  /// From kForeignMemory on, the node's memory is `memory` (foreign_memory.hpp), which outlives this System. Throws
-  /// std::logic_error with the witness.
+  /// From kForeignMemory on, the node's memory is `memory` (foreign_memory.hpp), which outlives this System. The
+  /// witness then knows what NICs and Cpus wrote, and nothing of the process's own stores but what Cpu::stored tells.
   void set_foreign_memory(NodeId node, ForeignMemory* memory);
   /// Lets NICs reach [base, base + size). Remote writes and atomics need local writes to be allowed, too. Throws
   /// std::invalid_argument where a region on the device has no room there (nic.device_memory; ibv_alloc_dm: ENOMEM).

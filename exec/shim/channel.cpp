@@ -162,6 +162,7 @@ std::int64_t last_time() { return frozen_time; }
 
 std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64_t c, std::uint64_t d, std::uint64_t e,
                   std::uint64_t f) {
+  tell_of_store();
   Channel& mine = *t_channel;
   const int error = errno;
   if (request != Request::wait_memory) open_pages();

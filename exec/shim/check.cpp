@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "exec/shim/memory.hpp"
+
 namespace loco::shim {
 
 namespace {
@@ -99,6 +101,37 @@ void drop(Is is, bool only_first = false) {
 
 }  // namespace
 
+namespace {
+
+/// A store of the calling thread that has been made by now.
+struct Store {
+  std::uintptr_t address, where;
+  std::size_t bytes;
+  std::uint64_t kind;
+};
+thread_local Store made __attribute__((tls_model("initial-exec"))) = {};
+
+/// To the trace (Request::access), if NICs reach it. A store is told once the program has made it.
+void trace(Channel& c, std::uintptr_t address, std::size_t bytes, bool writes, bool flag, std::uintptr_t where) {
+  if (!is_registered(address, bytes)) return;
+  const std::uint64_t kind = (writes ? kAccessWrites : 0) | (flag ? kAccessFlag : 0);
+  if (!writes) {
+    call(Request::access, address, bytes, kind, where);
+    return;
+  }
+  if (c.posts_bytes != 0) call(Request::sync);  // what was posted before it
+  made = {address, where, bytes, kind};
+}
+
+}  // namespace
+
+void tell_of_store() {
+  if (made.bytes == 0) return;
+  const Store store = made;
+  made = {};
+  call(Request::access, store.address, store.bytes, store.kind, store.where);
+}
+
 bool checks() {
   const Channel* const c = channel();
   return c != nullptr && c->facts.checks != 0;
@@ -153,8 +186,16 @@ void check_forget(std::uint32_t qp) {
 
 using namespace loco::shim;
 
-/// A load or store of the program, plain: neither volatile nor atomic. `where`: its code address.
-LOCO_EXPORT void loco_sim_access(std::uintptr_t address, std::size_t bytes, int writes, std::uintptr_t where) {
+/// A load or store of the program, which is about to be made. `where`: its code address. `flag`: volatile or atomic.
+LOCO_EXPORT void loco_sim_access(std::uintptr_t address, std::size_t bytes, int writes, int flag,
+                                 std::uintptr_t where) {
+  Channel* const c = channel();
+  if (c == nullptr) return;
+  if (c->facts.traced != 0) {
+    tell_of_store();
+    trace(*c, address, bytes, writes != 0, flag != 0, where);
+  }
+  if (flag != 0) return;
   if (address >= highest || address + bytes <= lowest || count == 0 || !checks()) return;
   for (std::size_t i = 0; i < count; ++i) {
     const Held& h = held[i];

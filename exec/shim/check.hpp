@@ -5,6 +5,7 @@
 // themselves are checked when they are posted; the program's own loads and stores where it was compiled with
 // -fsanitize=thread, whose calls then come here (stubs/libtsan.cpp). Loads that are volatile or atomic wait for data,
 // and are no mistakes.
+// For a trace (HostFacts::traced), all of these accesses to registered memory are told to the conductor.
 #pragma once
 
 #include <cstdint>

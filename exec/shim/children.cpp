@@ -220,6 +220,16 @@ LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
   return result;
 }
 
+LOCO_EXPORT int setpgid(pid_t process, pid_t group) noexcept {
+  LOCO_NEXT(setpgid);
+  const auto known = [](pid_t shown) { return channel() == nullptr || shown <= 0 ? shown : real_of(shown); };
+  if ((process > 0 && known(process) == 0) || (group > 0 && known(group) == 0)) {
+    errno = ESRCH;
+    return -1;
+  }
+  return next_setpgid(known(process), known(group));
+}
+
 LOCO_EXPORT int sigsuspend(const sigset_t* mask) {
   LOCO_NEXT(sigsuspend);
   while (channel() != nullptr) {

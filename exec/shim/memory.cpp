@@ -116,6 +116,14 @@ constexpr unsigned kRights =
 
 }  // namespace
 
+bool is_registered(std::uintptr_t address, std::size_t bytes) {
+  for (const Mr* r = regions; r != nullptr; r = r->next) {
+    const auto from = reinterpret_cast<std::uintptr_t>(r->mr.addr);
+    if (r->dm == nullptr && address < from + r->mr.length && address + bytes > from) return true;
+  }
+  return false;
+}
+
 /// Rights as the protocol has them; false, with errno, when they are none that a region may have.
 bool rights_of(unsigned access, std::uint32_t& rights) {
   constexpr unsigned kKnown =

@@ -10,6 +10,9 @@ namespace loco::shim {
 /// Null when there is no room.
 [[nodiscard]] ibv_mr* make_mr(ibv_pd* pd, void* address, std::size_t bytes, unsigned access, std::uint32_t key);
 
+/// Is some of it in a region?
+[[nodiscard]] bool is_registered(std::uintptr_t address, std::size_t bytes);
+
 /// Takes an object out of a list.
 template <typename T>
 void take_out(T*& first, T* object) {

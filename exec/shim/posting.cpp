@@ -18,16 +18,17 @@ constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 char* ring_room(Channel& c, std::size_t bytes) {
   const std::size_t needed = sizeof(PostHeader) + bytes;
   if (needed > kPostBytes) return nullptr;
+  tell_of_store();
   if (c.posts_bytes + needed > kPostBytes) call(Request::sync);
   return c.posts + c.posts_bytes;
 }
 
 /// The records are there, behind the header.
-void commit(Channel& c, Post post, std::uint32_t queue, std::uint32_t count, std::size_t bytes) {
+void commit(Channel& c, Post post, std::uint32_t queue, std::uint32_t count, std::size_t bytes, std::uintptr_t caller) {
   const std::int64_t before = post == Post::send ? c.facts.post_ps * count : 0;
   const std::int64_t after = post == Post::send ? c.facts.doorbell_ps : c.facts.store_ps * count;
   c.ahead_ps += before;
-  const PostHeader header{post, queue, count, static_cast<std::uint32_t>(bytes), c.ahead_ps};
+  const PostHeader header{post, queue, count, static_cast<std::uint32_t>(bytes), c.ahead_ps, caller};
   std::memcpy(c.posts + c.posts_bytes, &header, sizeof(header));
   c.posts_bytes += sizeof(header) + bytes;
   c.ahead_ps += after;
@@ -225,7 +226,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad) {
     std::uint32_t place = p.posted;
     for (const ibv_send_wr* each = list; each != wr; each = each->next) at = write_record(p, *each, at, place++);
     p.posted += count;
-    commit(*c, Post::send, p.number, count, bytes);
+    commit(*c, Post::send, p.number, count, bytes, caller);
     if (checks()) note_sends(p, p.posted - count, records, count, caller);
   }
   if (wr == nullptr) return 0;
@@ -263,7 +264,7 @@ int post_receives(Post post, std::uint32_t queue, std::uint32_t room, std::uint3
       }
     }
     outstanding += count;
-    commit(*c, post, queue, count, bytes);
+    commit(*c, post, queue, count, bytes, caller);
     for (const ibv_recv_wr* each = list; checks() && each != wr; each = each->next)
       check_receive(queue, post == Post::shared_receive, each->wr_id, each->sg_list, each->num_sge, caller);
   }
@@ -467,10 +468,9 @@ int wr_complete(ibv_qp_ex* qp) {
   if (at == nullptr) return ENOMEM;
   std::memcpy(at + sizeof(PostHeader), p.batch, p.batch_bytes);
   p.posted += p.batch_count;
-  commit(*c, Post::send, p.number, p.batch_count, p.batch_bytes);
-  if (checks())
-    note_sends(p, p.posted - p.batch_count, p.batch, p.batch_count,
-               reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  commit(*c, Post::send, p.number, p.batch_count, p.batch_bytes, caller);
+  if (checks()) note_sends(p, p.posted - p.batch_count, p.batch, p.batch_count, caller);
   return 0;
 }
 

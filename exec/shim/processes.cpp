@@ -316,3 +316,8 @@ LOCO_EXPORT int pthread_setaffinity_np(pthread_t thread, std::size_t bytes, cons
   LOCO_NEXT(pthread_setaffinity_np);
   return channel() == nullptr ? next_pthread_setaffinity_np(thread, bytes, set) : 0;
 }
+
+/// For a remote shell (stubs/ssh.cpp): from now on this process is one of another host. 0, or an error.
+LOCO_EXPORT int loco_sim_move(unsigned host) {
+  return channel() == nullptr ? ESRCH : static_cast<int>(call(Request::move, host));
+}

@@ -47,6 +47,8 @@ void keep_channel_at_exec(bool keep);
 [[nodiscard]] std::int64_t last_time();
 
 /// Hands over and waits for the reply, whose first word it returns. Precondition: channel() != nullptr.
+/// To the trace, if the calling thread has made one that it has not told of (check.cpp). Before what comes behind it.
+void tell_of_store();
 std::int64_t call(Request request, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0, std::uint64_t d = 0,
                   std::uint64_t e = 0, std::uint64_t f = 0);
 

@@ -7,12 +7,11 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
+#include "loco_sim/cli/verbs_verdict.hpp"
 #include "loco_sim/trace/graph.hpp"
 #include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
 #include "model/stamps.hpp"
-#include "model/verbs/check.hpp"
-#include "model/verbs/races.hpp"
 #include "sim/host_memory.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -99,39 +98,16 @@ std::vector<std::string> library_names(const std::vector<std::string>& lists) {
 
 namespace {
 
-nlohmann::ordered_json to_json(const model::verbs::Access& a) {
-  return {{"access", a.text}, {"thread", a.thread_name}, {"place", a.place}};
-}
-
 /// Verdict and races of a verbs program's run.
 int check_verbs(const CheckArguments& arguments, const trace::Trace& trace) {
-  const model::verbs::Verdict verdict = model::verbs::check(trace);
-  const std::vector<model::verbs::Race> races = model::verbs::races(trace);
-  const bool right = verdict.consistent() && std::ranges::none_of(races, &model::verbs::Race::error);
-  if (arguments.quiet && right) return kDone;
-  std::string text = verdict.to_text() + "\n";
-  nlohmann::ordered_json json = {{"consistent", verdict.consistent()}, {"subevents", verdict.subevents}};
-  json["violations"] = nlohmann::ordered_json::array();
-  for (const model::verbs::Violation& v : verdict.violations)
-    json["violations"].push_back({{"rule", v.rule}, {"message", v.message}});
-  json["races"] = nlohmann::ordered_json::array();
-  for (const model::verbs::Race& r : races) {
-    text += r.to_text() + "\n";
-    json["races"].push_back({{"kind", name(r.kind)},
-                             {"error", r.error},
-                             {"node", r.node},
-                             {"address", r.address},
-                             {"count", r.count},
-                             {"first", to_json(r.first)},
-                             {"second", to_json(r.second)},
-                             {"advice", r.advice}});
-  }
+  const VerbsVerdict verdict = judge_verbs(trace);
+  if (arguments.quiet && verdict.right) return kDone;
   if (arguments.json) {
-    print(json);
+    print(verdict.json);
   } else {
-    print(races.empty() ? text + "no races\n" : text);
+    print(verdict.text + (verdict.races ? "" : "no races\n"));
   }
-  return right ? kDone : kFailed;
+  return verdict.right ? kDone : kFailed;
 }
 
 }  // namespace

@@ -94,10 +94,12 @@ struct ExecArguments {
   bool prefix = false;
   std::string record;   ///< file, or empty
   std::string compare;  ///< file, or empty
+  std::string trace;    ///< file, or empty
   bool keep_going = false;
   bool check = false;
   bool libraries = false;
   bool lockstep = false;
+  bool terminal = false;
   std::optional<std::uint32_t> debug;  ///< host
   bool json = false;
   bool quiet = false;

@@ -10,10 +10,13 @@
 #include "loco_sim/cli/exec_scenario.hpp"
 #include "loco_sim/cli/output.hpp"
 #include "loco_sim/cli/usage.hpp"
+#include "loco_sim/cli/verbs_verdict.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
+#include "sim/host_memory.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
+#include "trace/file.hpp"
 #include "yaml/node.hpp"
 
 namespace loco::cli {
@@ -72,6 +75,9 @@ void set_output(const ExecArguments& a, exec::Options& o) {
   o.keep_going = a.keep_going;
   o.checks = a.check;
   o.lockstep = a.lockstep;
+  o.terminal = a.terminal;
+  o.trace = !a.trace.empty();
+  o.trace_bytes_max = sim::memory_share();
   o.debug = a.debug;
   if (a.debug && (*a.debug >= o.programs.size() || o.programs[*a.debug].command.empty()))
     throw UsageError(fmt::format("loco-sim exec: --debug: expected a host with a program, found {}", *a.debug));
@@ -111,7 +117,16 @@ std::string report(const exec::Result& r) {
   return out + fmt::format("fingerprint: {}\n", r.fingerprint);
 }
 
-ordered_json to_json(const exec::Result& r, bool checked) {
+/// How much of the run the trace has.
+const char* covers(const exec::Result& r) {
+  return r.accesses_told
+             ? "requests, completions, NICs' accesses, and loads and stores of registered memory that the "
+               "program tells of"
+             : "requests, completions and NICs' accesses; loads and stores as well of programs compiled with "
+               "-fsanitize=thread";
+}
+
+ordered_json to_json(const exec::Result& r, bool checked, const std::optional<VerbsVerdict>& verdict) {
   ordered_json out;
   for (const exec::ProgramResult& p : r.programs) {
     ordered_json program = {{"host", p.host}, {"command", p.command}, {"status", p.status}};
@@ -133,6 +148,10 @@ ordered_json to_json(const exec::Result& r, bool checked) {
     out["mistakes"] = r.mistakes;
     out["loads_and_stores_checked"] = r.accesses_told;
   }
+  if (verdict) {
+    out["verdict"] = verdict->json;
+    out["verdict"]["covers"] = covers(r);
+  }
   out["waits_on_memory"] = r.spins;
   out["approximated"] = r.approximations;
   out["not_supported"] = r.unsupported;
@@ -152,8 +171,15 @@ int exec_command(const ExecArguments& a) {
     exec::Options options = options_of(a);
     set_output(a, options);
     options.shim_folder = exec::shim_folder();
-    const exec::Result result = exec::run(options);
-    if (a.json) print(to_json(result, options.checks));
+    if (options.trace) require_place_of(a.trace);
+    exec::Result result = exec::run(options);
+    std::optional<VerbsVerdict> verdict;
+    if (result.trace) {
+      trace::write_trace_file(a.trace, *result.trace);
+      verdict = judge_verbs(*result.trace);
+      if (!verdict->consistent && result.status == 0) result.status = kFailed;
+    }
+    if (a.json) print(to_json(result, options.checks, verdict));
     if (!result.failure.empty()) say(fmt::format("loco-sim exec: {}\n", text::printable(result.failure)));
     if (!result.difference.empty()) say(fmt::format("another run: {}\n", text::printable(result.difference)));
     for (const exec::ProgramResult& p : result.programs) {
@@ -163,6 +189,8 @@ int exec_command(const ExecArguments& a) {
     }
     if (a.check && !result.accesses_told)
       say("checked: requests among themselves; loads and stores of programs compiled with -fsanitize=thread as well\n");
+    if (verdict && !a.json && (!a.quiet || !verdict->right))
+      say(fmt::format("{}judged: {}\n", verdict->text, covers(result)));
     if (!a.json && (!a.quiet || result.status != 0)) say(report(result));
     return result.status;
   } catch (const exec::RefusedProgram& error) {

@@ -28,6 +28,9 @@ constexpr std::array kRows = {
     row<&A::record>("--record", "Write every change of control to this file", {.value = "FILE"}),
     row<&A::compare>("--compare", "Name the first change of control that is another than in this record",
                      {.value = "FILE"}),
+    row<&A::trace>("--trace",
+                   "Write what NICs and programs did to this file, for loco-sim check and trace export, and judge it",
+                   {.value = "FILE"}),
     row<&A::keep_going>("--keep-going", "Go on when a program has been ended by a signal"),
     row<&A::debug>("--debug", "Wait, before this host's program begins, until a debugger is attached to it",
                    {.value = "HOST", .most = 63}),
@@ -35,6 +38,7 @@ constexpr std::array kRows = {
                    "Name uses of buffers that a request is still working on; of loads and stores where the program was "
                    "compiled with -fsanitize=thread"),
     row<&A::libraries>("--libraries", "Print the folder of the libraries that are put in front of programs'"),
+    row<&A::terminal>("--terminal", "Programs take their standard input for a terminal"),
     row<&A::lockstep>("--lockstep", "Posts change control at once"),
     row<&A::json>("--json", "Print JSON: what the programs printed, and the report"),
     row<&A::quiet>("-q,--quiet", "No report when all is well"),

@@ -135,7 +135,6 @@ FabricTransport::PerThread& FabricTransport::mine() {
     place = std::make_unique<PerThread>();
     const std::lock_guard lock(provider_mutex_);
     place->endpoint = fabric_.create_endpoint();
-    place->fence_next.resize(num_nodes());
     for (NodeId n = 0; n < num_nodes(); ++n) place->under_way.push_back(std::make_unique<UnderWay>());
   }
   return *place;
@@ -194,47 +193,44 @@ FabricTransport::Target FabricTransport::target(const Region& remote, std::uint6
   return {addresses_[remote.node], remote.base + offset - registration.base, registration.key, remote.base + offset};
 }
 
-void FabricTransport::wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size) {
-  UnderWay& earlier = *thread.under_way[node];
-  const bool fenced = thread.fence_next[node];
-  thread.fence_next[node] = false;
-  const Access next = access_of(operation);
+void FabricTransport::wait_for_order(PerThread& thread, const Request& r) {
+  UnderWay& earlier = *thread.under_way[r.remote.node];
+  const Access next = access_of(r.operation);
   const auto in_the_way = [&] {
-    if (earlier.gets != 0 && (fenced || orders_.must_wait(Access::get, 0, next, size))) return true;
-    if (earlier.atomics != 0 && (fenced || orders_.must_wait(Access::atomic, kWord, next, size))) return true;
-    return earlier.puts != 0 && orders_.must_wait(Access::put, earlier.largest_put, next, size);
+    if (earlier.gets != 0 && (r.fence || orders_.must_wait(Access::get, 0, next, r.size))) return true;
+    if (earlier.atomics != 0 && (r.fence || orders_.must_wait(Access::atomic, kWord, next, r.size))) return true;
+    return earlier.puts != 0 && orders_.must_wait(Access::put, earlier.largest_put, next, r.size);
   };
   while (in_the_way()) wait();
-  if (operation == Operation::put)
-    earlier.largest_put = earlier.puts == 0 ? size : std::max<std::uint64_t>(earlier.largest_put, size);
+  if (r.operation == Operation::put)
+    earlier.largest_put = earlier.puts == 0 ? r.size : std::max<std::uint64_t>(earlier.largest_put, r.size);
 }
 
-template <typename Give>
-void FabricTransport::post(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size,
-                           OperationTag tag, Give give) {
-  check_closing();
-  acts();
+void FabricTransport::post(const Request& r) {
+  if (done_here(r)) return;
   PerThread& thread = mine();
-  const NodeId node = remote.node;
+  const NodeId node = r.remote.node;
   UnderWay& under_way = *thread.under_way[node];
-  const auto gone = [&] { return mesh().lost(node) || remote.connection < changes_[node].ended; };
+  const auto gone = [&] { return mesh().lost(node) || r.remote.connection < changes_[node].ended; };
   const auto failed_at_once = [&] {
-    return Completion{tag.token, mesh().lost(node) ? Status::retry_exc_err : Status::wr_flush_err, node, operation,
-                      remote.connection};
+    return Completion{r.tag.token, mesh().lost(node) ? Status::retry_exc_err : Status::wr_flush_err, node, r.operation,
+                      r.remote.connection};
   };
-  wait_for_order(thread, node, operation, size);
+  wait_for_order(thread, r);
   while (under_way.all() >= options().send_queue_entries) wait();
   if (gone()) return tell(failed_at_once());
-  const Target to = target(remote, offset);
-  Record& record = operations_.begin({.token = tag.token,
+  const Target to = target(r.remote, r.offset);
+  Record& record = operations_.begin({.operand = r.operand,
+                                      .compare = r.compare,
+                                      .token = r.tag.token,
                                       .under_way = &under_way,
                                       .peer = node,
-                                      .connection = remote.connection,
-                                      .operation = operation,
-                                      .told = tag.tell == Tell::always});
+                                      .connection = r.remote.connection,
+                                      .operation = r.operation,
+                                      .told = r.tag.tell == Tell::always});
   const auto try_to_give = [&] {
     const std::lock_guard lock(provider_mutex_);
-    return static_cast<std::int64_t>(give(*thread.endpoint, to, record));
+    return give(r, *thread.endpoint, to, record);
   };
   std::int64_t error = try_to_give();
   while (error == -FI_EAGAIN && !gone()) {
@@ -249,88 +245,58 @@ void FabricTransport::post(Operation operation, const Region& remote, std::uint6
   finish(record, error == -FI_EAGAIN ? failed_at_once().status : status_of(static_cast<int>(-error)));
 }
 
-template <typename Change>
-bool FabricTransport::done_here(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size,
-                                OperationTag tag, Change change) {
-  if (remote.node != my_node() || !fabric_.progress_is_manual()) return false;
-  check_closing();
-  acts();
+bool FabricTransport::done_here(const Request& r) {
+  if (r.remote.node != my_node() || !fabric_.progress_is_manual()) return false;
   {
     const std::lock_guard lock(provider_mutex_);
-    for (std::uint64_t i = 0; i < size; i += kWord) change(word(remote.base + offset + i), i);
+    for (std::uint64_t i = 0; i < r.size; i += kWord) {
+      const Word here = word(r.local + i), there = word(r.remote.base + r.offset + i);
+      if (r.operation == Operation::put) there.store(here.load());
+      if (r.operation == Operation::get) here.store(there.load());
+      if (r.operation == Operation::fetch_add) here.store(there.fetch_add(r.operand));
+      if (r.operation != Operation::compare_swap) continue;
+      std::uint64_t old = r.compare;
+      there.compare_exchange_strong(old, r.operand);
+      here.store(old);
+    }
   }
-  if (tag.tell == Tell::always)
-    tell({tag.token, Status::success, remote.node, operation, remote.connection});
+  if (r.tag.tell == Tell::always)
+    tell({r.tag.token, Status::success, r.remote.node, r.operation, r.remote.connection});
   else
     ring();  // another thread may wait for what has been written
   return true;
 }
 
-void FabricTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
-                          OperationTag tag) {
-  if (done_here(Operation::put, remote, offset, size, tag,
-                [&](Word there, std::uint64_t i) { there.store(word(local + i).load()); }))
-    return;
-  post(Operation::put, remote, offset, size, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
-    const iovec source{reinterpret_cast<void*>(local), size};  // NOLINT(performance-no-int-to-ptr)
-    const fi_rma_iov target{to.address, size, to.key};
-    void* descriptor = registered(local).handle;
-    const fi_msg_rma message{.msg_iov = &source,
-                             .desc = &descriptor,
-                             .iov_count = 1,
-                             .addr = to.node,
-                             .rma_iov = &target,
-                             .rma_iov_count = 1,
-                             .context = &record.context,
-                             .data = 0};
-    return fi_writemsg(&endpoint, &message,
-                       FI_COMPLETION | (orders_.waits_for_puts() ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE));
-  });
+std::int64_t FabricTransport::give(const Request& r, fid_ep& endpoint, const Target& to, Record& record) {
+  if (access_of(r.operation) == Access::atomic) return give_atomic(r, endpoint, to, record);
+  void* descriptor = registered(r.local).handle;
+  void* const here = reinterpret_cast<void*>(r.local);  // NOLINT(performance-no-int-to-ptr)
+  if (r.operation == Operation::get)
+    return fi_read(&endpoint, here, r.size, descriptor, to.node, to.address, to.key, &record.context);
+  const iovec source{here, r.size};
+  const fi_rma_iov target{to.address, r.size, to.key};
+  const fi_msg_rma message{.msg_iov = &source,
+                           .desc = &descriptor,
+                           .iov_count = 1,
+                           .addr = to.node,
+                           .rma_iov = &target,
+                           .rma_iov_count = 1,
+                           .context = &record.context,
+                           .data = 0};
+  return fi_writemsg(&endpoint, &message,
+                     FI_COMPLETION | (orders_.waits_for_puts() ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE));
 }
 
-void FabricTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
-                          OperationTag tag) {
-  if (done_here(Operation::get, remote, offset, size, tag,
-                [&](Word there, std::uint64_t i) { word(local + i).store(there.load()); }))
-    return;
-  post(Operation::get, remote, offset, size, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
-    return fi_read(&endpoint, reinterpret_cast<void*>(local), size,  // NOLINT(performance-no-int-to-ptr)
-                   registered(local).handle, to.node, to.address, to.key, &record.context);
-  });
-}
-
-void FabricTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
-                                OperationTag tag) {
-  if (done_here(Operation::fetch_add, remote, offset, kWord, tag,
-                [&](Word there, std::uint64_t) { word(local).store(there.fetch_add(add)); }))
-    return;
-  post(Operation::fetch_add, remote, offset, kWord, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
-    record.operand = add;
-    if (!fabric_.has_atomics()) return ask_for_atomic(to, record, remote.node, local);
-    return fi_fetch_atomic(&endpoint, &record.operand, 1, registered(reinterpret_cast<Address>(&record)).handle,
-                           reinterpret_cast<void*>(local),  // NOLINT(performance-no-int-to-ptr)
-                           registered(local).handle, to.node, to.address, to.key, FI_UINT64, FI_SUM, &record.context);
-  });
-}
-
-void FabricTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
-                                   std::uint64_t desired, OperationTag tag) {
-  if (done_here(Operation::compare_swap, remote, offset, kWord, tag, [&](Word there, std::uint64_t) {
-        std::uint64_t old = expected;
-        there.compare_exchange_strong(old, desired);
-        word(local).store(old);
-      }))
-    return;
-  post(Operation::compare_swap, remote, offset, kWord, tag, [&](fid_ep& endpoint, const Target& to, Record& record) {
-    record.operand = desired;
-    record.compare = expected;
-    if (!fabric_.has_atomics()) return ask_for_atomic(to, record, remote.node, local);
-    void* const descriptor = registered(reinterpret_cast<Address>(&record)).handle;
-    return fi_compare_atomic(&endpoint, &record.operand, 1, descriptor, &record.compare, descriptor,
-                             reinterpret_cast<void*>(local),  // NOLINT(performance-no-int-to-ptr)
-                             registered(local).handle, to.node, to.address, to.key, FI_UINT64, FI_CSWAP,
-                             &record.context);
-  });
+std::int64_t FabricTransport::give_atomic(const Request& r, fid_ep& endpoint, const Target& to, Record& record) {
+  if (!fabric_.has_atomics()) return ask_for_atomic(to, record, r.remote.node, r.local);
+  void* const descriptor = registered(reinterpret_cast<Address>(&record)).handle;
+  void* const here = reinterpret_cast<void*>(r.local);  // NOLINT(performance-no-int-to-ptr)
+  void* const handle = registered(r.local).handle;
+  if (r.operation == Operation::fetch_add)
+    return fi_fetch_atomic(&endpoint, &record.operand, 1, descriptor, here, handle, to.node, to.address, to.key,
+                           FI_UINT64, FI_SUM, &record.context);
+  return fi_compare_atomic(&endpoint, &record.operand, 1, descriptor, &record.compare, descriptor, here, handle,
+                           to.node, to.address, to.key, FI_UINT64, FI_CSWAP, &record.context);
 }
 
 std::int64_t FabricTransport::ask_for_atomic(const Target& to, Record& record, NodeId node, Address local) {
@@ -381,18 +347,7 @@ void FabricTransport::take_answer(const std::string& body) {
   ring();  // its thread may wait before it posts the next
 }
 
-void FabricTransport::remote_fence(NodeId node) { mine().fence_next.at(node) = true; }
-
 // --- completions -----------------------------------------------------------------------------------------------------
-
-void FabricTransport::tell(const Completion& completion) {
-  {
-    const std::lock_guard lock(finished_mutex_);
-    finished_.push_back(completion);
-    finished_size_.fetch_add(1);
-  }
-  ring();
-}
 
 void FabricTransport::finish(Record& record, Status status) {
   const Completion completion{record.token, status, record.peer, record.operation, record.connection};
@@ -460,21 +415,10 @@ void FabricTransport::rest(int bell, bool polls) {
   if (::poll(looks.data(), looks.size(), owes_a_turn_ ? 0 : kRestMs) == 0 || looks[1].revents != 0) progress();
 }
 
-std::size_t FabricTransport::poll(std::span<Completion> out) {
-  check_closing();
-  polls();
+std::size_t FabricTransport::look(std::span<Completion> out) {
   const bool news = progress();
-  if (finished_size_.load() == 0) {
-    if (!news && fabric_.descriptor() < 0) ::sched_yield();
-    return 0;
-  }
-  const std::lock_guard lock(finished_mutex_);
-  std::size_t taken = 0;
-  for (; taken < out.size() && !finished_.empty(); ++taken) {
-    out[taken] = finished_.front();
-    finished_.pop_front();
-    finished_size_.fetch_sub(1);
-  }
+  const std::size_t taken = take_told(out);
+  if (taken == 0 && !news && fabric_.descriptor() < 0) ::sched_yield();
   return taken;
 }
 

@@ -36,15 +36,7 @@ class FabricTransport final : public process::ProcessTransport {
   ~FabricTransport() override;
 
   [[nodiscard]] std::string lacks(Capability what) const override;
-  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
-  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
-  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
-                 OperationTag tag) override;
-  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
-                    std::uint64_t desired, OperationTag tag) override;
-  void remote_fence(NodeId node) override;
   [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
-  std::size_t poll(std::span<Completion> out) override;
 
   /// There are no timers: what is under way to a process that has died fails when this one hears that its connection
   /// has closed. So it is about when this process runs, and others where nodes share cores.
@@ -58,7 +50,6 @@ class FabricTransport final : public process::ProcessTransport {
   struct PerThread {
     Owned<fid_ep> endpoint;
     std::vector<std::unique_ptr<UnderWay>> under_way;  ///< by node
-    std::vector<bool> fence_next;
   };
   /// A registration of a peer, as the provider wants it.
   struct Remote {
@@ -77,6 +68,8 @@ class FabricTransport final : public process::ProcessTransport {
   };
 
   Registered register_memory(void* memory, std::uint64_t size) override;
+  void post(const Request& request) override;
+  std::size_t look(std::span<Completion> out) override;
   void idle() override;
   void rest(int bell, bool polls) override;
   void on_wire(NodeId from, const std::string& body) override;
@@ -84,20 +77,17 @@ class FabricTransport final : public process::ProcessTransport {
 
   void meet_the_others();
   PerThread& mine();
-  /// Waits for what has to be done first, then calls `give` with a record until the provider takes it.
-  template <typename Give>
-  void post(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
-            Give give);
+  /// Gives it to the provider.
+  [[nodiscard]] std::int64_t give(const Request& request, fid_ep& endpoint, const Target& to, Record& record);
+  [[nodiscard]] std::int64_t give_atomic(const Request& request, fid_ep& endpoint, const Target& to, Record& record);
   /// On this node itself, where nobody but who holds the provider's lock reaches memory for others: no provider is
   /// needed, and what is done so is atomic with what peers do. False: it has to go through the provider.
-  template <typename Change>
-  bool done_here(Operation operation, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag,
-                 Change change);
+  bool done_here(const Request& request);
   /// By the process at the other end. Always 0.
   std::int64_t ask_for_atomic(const Target& to, Record& record, NodeId node, Address local);
   void do_atomic_for(NodeId from, const std::string& body);
   void take_answer(const std::string& body);
-  void wait_for_order(PerThread& thread, NodeId node, Operation operation, std::uint64_t size);
+  void wait_for_order(PerThread& thread, const Request& request);
   [[nodiscard]] Target target(const Region& remote, std::uint64_t offset) const;
   /// A turn of a wait within a call.
   void wait();
@@ -109,7 +99,6 @@ class FabricTransport final : public process::ProcessTransport {
   void finish(Record& record, Status status);
   /// All that is under way towards a node that has died comes back as failed.
   void give_up(NodeId node);
-  void tell(const Completion& completion);
 
   Fabric fabric_;
   Owned<fid_ep> answers_;  ///< what peers operate on; nothing is sent from it
@@ -121,9 +110,6 @@ class FabricTransport final : public process::ProcessTransport {
   std::mutex provider_mutex_;              ///< one thread at a time is in the provider
   std::int64_t progressed_at_ = 0;         ///< ns
   std::atomic<bool> owes_a_turn_ = false;  ///< there was more to do when it was left
-  std::mutex finished_mutex_;
-  std::deque<Completion> finished_;
-  std::atomic<std::size_t> finished_size_ = 0;
   std::mutex asked_mutex_;
   std::map<std::uint64_t, Record*> asked_;  ///< atomics by message, by number
   std::uint64_t asked_count_ = 0;

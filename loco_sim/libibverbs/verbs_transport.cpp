@@ -142,7 +142,6 @@ VerbsTransport::PerThread& VerbsTransport::mine() {
   std::unique_ptr<PerThread>& place = per_thread_[my_thread()];
   if (!place) {
     place = std::make_unique<PerThread>();
-    place->fence_next.resize(num_nodes());
     place->bell = device_.create_cq(1);
   }
   return *place;
@@ -155,30 +154,50 @@ void VerbsTransport::idle() {
 
 // --- posting ---------------------------------------------------------------------------------------------------------
 
-void VerbsTransport::post(ibv_send_wr request, Operation operation, Address local, const Region& remote,
-                          std::uint64_t size, OperationTag tag) {
-  check_closing();
-  acts();
-  PerThread& thread = mine();
-  if (!thread.list.empty() && (thread.to.node != remote.node || thread.to.connection != remote.connection))
-    throw std::logic_error("a list of work requests goes on towards another node");
-  if (size > std::numeric_limits<std::uint32_t>::max() / 2)
-    throw std::runtime_error("an operation on " + std::to_string(size) +
-                             " bytes was refused: a message has 2^31 at most");
-  thread.to = remote;
-  Listed& listed = thread.list.emplace_back();
-  listed.posted = {tag.token, operation};
-  listed.request = request;
-  if (size != 0)
-    listed.piece = {.addr = local,
-                    .length = static_cast<std::uint32_t>(size),
-                    .lkey = static_cast<std::uint32_t>(registered(local).local_key)};
-  if (thread.fence_next[remote.node]) {
-    thread.fence_next[remote.node] = false;
-    listed.request.send_flags |= IBV_SEND_FENCE;
+namespace {
+
+ibv_send_wr work_request(const Region& remote, Operation operation, std::uint64_t offset, std::uint64_t operand,
+                         std::uint64_t compare) {
+  const std::uint64_t at = remote.base + offset;
+  ibv_send_wr out{};
+  switch (operation) {
+    case Operation::put:
+    case Operation::get:
+      out.opcode = operation == Operation::put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+      out.wr.rdma = {.remote_addr = at, .rkey = remote.rkey};
+      break;
+    case Operation::fetch_add:
+      out.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+      out.wr.atomic = {.remote_addr = at, .compare_add = operand, .swap = 0, .rkey = remote.rkey};
+      break;
+    case Operation::compare_swap:
+      out.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+      out.wr.atomic = {.remote_addr = at, .compare_add = compare, .swap = operand, .rkey = remote.rkey};
+      break;
   }
-  if (tag.tell != Tell::with_next || thread.list.size() == std::max(1U, options().send_queue_entries / 2))
-    post_list(thread, tag.tell);
+  return out;
+}
+
+}  // namespace
+
+void VerbsTransport::post(const Request& r) {
+  PerThread& thread = mine();
+  if (!thread.list.empty() && (thread.to.node != r.remote.node || thread.to.connection != r.remote.connection))
+    throw std::logic_error("a list of work requests goes on towards another node");
+  if (r.size > std::numeric_limits<std::uint32_t>::max() / 2)
+    throw std::runtime_error("an operation on " + std::to_string(r.size) +
+                             " bytes was refused: a message has 2^31 at most");
+  thread.to = r.remote;
+  Listed& listed = thread.list.emplace_back();
+  listed.posted = {r.tag.token, r.operation};
+  listed.request = work_request(r.remote, r.operation, r.offset, r.operand, r.compare);
+  if (r.size != 0)
+    listed.piece = {.addr = r.local,
+                    .length = static_cast<std::uint32_t>(r.size),
+                    .lkey = static_cast<std::uint32_t>(registered(r.local).local_key)};
+  if (r.fence) listed.request.send_flags |= IBV_SEND_FENCE;
+  if (r.tag.tell != Tell::with_next || thread.list.size() == std::max(1U, options().send_queue_entries / 2))
+    post_list(thread, r.tag.tell);
 }
 
 void VerbsTransport::post_list(PerThread& thread, Tell tell) {
@@ -218,48 +237,8 @@ void VerbsTransport::post_list(PerThread& thread, Tell tell) {
   thread.list.clear();
 }
 
-void VerbsTransport::put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
-                         OperationTag tag) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.wr.rdma = {.remote_addr = remote.base + offset, .rkey = remote.rkey};
-  post(request, Operation::put, local, remote, size, tag);
-}
-
-void VerbsTransport::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size,
-                         OperationTag tag) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_RDMA_READ;
-  request.wr.rdma = {.remote_addr = remote.base + offset, .rkey = remote.rkey};
-  post(request, Operation::get, local, remote, size, tag);
-}
-
-void VerbsTransport::fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
-                               OperationTag tag) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-  request.wr.atomic = {.remote_addr = remote.base + offset, .compare_add = add, .swap = 0, .rkey = remote.rkey};
-  post(request, Operation::fetch_add, local, remote, kWord, tag);
-}
-
-void VerbsTransport::compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
-                                  std::uint64_t desired, OperationTag tag) {
-  ibv_send_wr request{};
-  request.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
-  request.wr.atomic = {
-      .remote_addr = remote.base + offset, .compare_add = expected, .swap = desired, .rkey = remote.rkey};
-  post(request, Operation::compare_swap, local, remote, kWord, tag);
-}
-
-void VerbsTransport::remote_fence(NodeId node) { mine().fence_next.at(node) = true; }
-
 void VerbsTransport::fail(const EndKey& end, const Posted& posted, Status status) {
-  {
-    const std::lock_guard lock(poll_mutex_);
-    failed_.push_back({posted.token, status, end.peer, posted.operation, end.connection});
-    failed_size_.fetch_add(1);
-  }
-  ring();
+  tell({posted.token, status, end.peer, posted.operation, end.connection});
 }
 
 // --- completions -----------------------------------------------------------------------------------------------------
@@ -285,22 +264,14 @@ Completion VerbsTransport::completion_of(const ibv_wc& wc) {
   return {posted.token, status, end->key.peer, posted.operation, end->key.connection};
 }
 
-std::size_t VerbsTransport::poll(std::span<Completion> out) {
-  check_closing();
-  polls();
+std::size_t VerbsTransport::look(std::span<Completion> out) {
   std::array<ibv_wc, 16> found;
   const std::lock_guard lock(poll_mutex_);
-  std::size_t taken = 0;
-  for (; taken < out.size() && !failed_.empty(); ++taken) {
-    out[taken] = failed_.front();
-    failed_.pop_front();
-    failed_size_.fetch_sub(1);
-  }
-  if (taken != 0) return taken;
   const int count = ibv_poll_cq(cq_.get(), static_cast<int>(std::min(out.size(), found.size())), found.data());
   if (count < 0) throw std::runtime_error("ibv_poll_cq on " + device_.name() + " failed");
-  for (int i = 0; i < count; ++i) out[taken++] = completion_of(found[static_cast<std::size_t>(i)]);
-  if (count > 0) ring();  // a thread may wait for room in its send queue
+  const auto taken = static_cast<std::size_t>(count);
+  for (std::size_t i = 0; i < taken; ++i) out[i] = completion_of(found.at(i));
+  if (taken > 0) ring();  // a thread may wait for room in its send queue
   return taken;
 }
 

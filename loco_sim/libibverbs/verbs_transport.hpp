@@ -28,15 +28,7 @@ class VerbsTransport final : public process::ProcessTransport {
   ~VerbsTransport() override;
 
   [[nodiscard]] std::string lacks(Capability what) const override;
-  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
-  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) override;
-  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
-                 OperationTag tag) override;
-  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
-                    std::uint64_t desired, OperationTag tag) override;
-  void remote_fence(NodeId node) override;
   [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
-  std::size_t poll(std::span<Completion> out) override;
 
   void disconnect(NodeId node) override { ends_.disconnect(node); }
   [[nodiscard]] bool disconnected(NodeId node) override { return ends_.disconnected(node); }
@@ -47,6 +39,8 @@ class VerbsTransport final : public process::ProcessTransport {
 
  private:
   Registered register_memory(void* memory, std::uint64_t size) override;
+  void post(const Request& request) override;
+  std::size_t look(std::span<Completion> out) override;
   void idle() override;
   void on_wire(NodeId from, const std::string& body) override;
   void on_lost(NodeId node) override;
@@ -60,7 +54,6 @@ class VerbsTransport final : public process::ProcessTransport {
   struct PerThread {
     std::deque<Listed> list;
     Region to{};
-    std::vector<bool> fence_next;
     CompletionQueue bell;  ///< of no queue pair: a turn of waiting polls it
     End* latest = nullptr;
   };
@@ -68,8 +61,6 @@ class VerbsTransport final : public process::ProcessTransport {
   /// A first word to each node and back: memory, keys and paths are what both sides think they are.
   void try_network();
   PerThread& mine();
-  void post(ibv_send_wr request, Operation operation, Address local, const Region& remote, std::uint64_t size,
-            OperationTag tag);
   void post_list(PerThread& thread, Tell tell);
   /// poll() says that a node has ended.
   void say_ended(NodeId node);
@@ -84,8 +75,6 @@ class VerbsTransport final : public process::ProcessTransport {
   std::deque<MemoryRegion> regions_;
   std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
   std::mutex poll_mutex_;
-  std::deque<Completion> failed_;  ///< of what could not be posted
-  std::atomic<std::size_t> failed_size_ = 0;
   std::mutex first_words_mutex_;
   std::vector<Region> first_words_;  ///< of the peers, while the network is tried
 };

@@ -10,6 +10,9 @@
 // `loco-sim exec` waits in simulated time until a NIC has written, a completion has come, or the bell has rung; and
 // until the descriptor or the bell is readable where the network has a descriptor for all that it brings.
 //
+// Operations: a network has one function for all of them (post), and one for what has come of them (look); what cannot
+// be posted, or has ended without the network's saying so, is told here and comes out of the same poll().
+//
 // Errors: a program that throws ends its process; the others see its connections close. What a thread of it throws
 // comes out of run().
 #pragma once
@@ -64,6 +67,14 @@ class ProcessTransport : public Transport {
   std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) final;
   void memory_fence() final { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
+  void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) final;
+  void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) final;
+  void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add, OperationTag tag) final;
+  void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
+                    std::uint64_t desired, OperationTag tag) final;
+  void remote_fence(NodeId node) final;
+  std::size_t poll(std::span<Completion> out) final;
+
   Flag make_flag(std::uint64_t initial) final;
   void release_flag(Flag flag) final;
   std::uint64_t flag_load(Flag flag) final { return this->flag(flag).load(); }
@@ -97,6 +108,25 @@ class ProcessTransport : public Transport {
   };
   /// Makes memory known to the network. Throws std::runtime_error.
   virtual Registered register_memory(void* memory, std::uint64_t size) = 0;
+  /// An operation of the calling thread.
+  struct Request {
+    Operation operation = Operation::put;
+    Address local = 0;
+    const Region& remote;
+    std::uint64_t offset = 0;  ///< in `remote`
+    std::uint64_t size = kWord;
+    OperationTag tag{};
+    std::uint64_t operand = 0;  ///< of an atomic: what is added, or written
+    std::uint64_t compare = 0;  ///< of a compare-and-swap: with what
+    bool fence = false;         ///< behind the thread's gets and atomics towards that node
+  };
+  virtual void post(const Request& request) = 0;
+  /// Completions that the network has now; with none, it may have told some meanwhile.
+  virtual std::size_t look(std::span<Completion> out) = 0;
+  /// Comes out of poll().
+  void tell(const Completion& completion);
+  /// What has been told.
+  std::size_t take_told(std::span<Completion> out);
   /// A turn of waiting: what a thread looks at of the network beside its completion queue.
   virtual void idle() = 0;
   /// The same for a thread that sleeps, and has looked since it said so: whatever changes rings `bell`, which becomes
@@ -143,6 +173,7 @@ class ProcessTransport : public Transport {
     return (*flags_[flag / kFlagsEach].load(std::memory_order_acquire))[flag % kFlagsEach];
   }
   Thread& adopt();
+  void begin(Request request);
   void note_failure(std::exception_ptr error);
   void join_threads();
 
@@ -167,6 +198,10 @@ class ProcessTransport : public Transport {
   std::uint32_t programs_ = 0;  ///< threads that keep the run alive, the calling one apart
   std::exception_ptr failure_;
   std::atomic<bool> closing_ = false;
+
+  std::mutex told_mutex_;
+  std::deque<Completion> told_;
+  std::atomic<std::size_t> told_size_ = 0;
 
   std::mutex inbox_mutex_;
   std::deque<ControlMessage> inbox_;

@@ -85,7 +85,8 @@ std::string place_text(const Graph& graph, std::uint32_t place) {
   if (place == 0) return {};
   const Verbs::Place& p = graph.verbs().places[place];
   const std::size_t slash = p.file.find_last_of('/');
-  return fmt::format("{}:{}", slash == std::string::npos ? p.file : p.file.substr(slash + 1), p.line);
+  const std::string file = slash == std::string::npos ? p.file : p.file.substr(slash + 1);
+  return p.line == 0 ? file : fmt::format("{}:{}", file, p.line);
 }
 
 namespace {

@@ -107,13 +107,18 @@ void HostMemory::prefetch(Address address, std::uint64_t size) const {
 }
 
 SubeventId HostMemory::writer_with_witness(Address address) const {
+  if (is_foreign(address)) {
+    const auto page = foreign_writers_.find(address / kPageBytes);
+    return page == foreign_writers_.end() ? 0 : page->second[address % kPageBytes / 8];
+  }
   const std::uint32_t page = find(address);
   return page == kNone ? 0 : writers_[page][address % kPageBytes / 8];
 }
 
 SubeventId HostMemory::replace_writer(Address address, SubeventId id) {
   if (!witness_on_) return 0;
-  SubeventId& writer = writers_[touch(address)][address % kPageBytes / 8];
+  WriterPage& page = is_foreign(address) ? foreign_writers_[address / kPageBytes] : writers_[touch(address)];
+  SubeventId& writer = page[address % kPageBytes / 8];
   const SubeventId before = writer;
   writer = id;
   return before;

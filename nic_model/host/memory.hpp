@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -25,7 +26,8 @@ class HostMemory {
   [[nodiscard]] bool contains(Address address, std::uint64_t size) const {
     return (address >= kFirst && size <= end_ && address <= end_ - size) || contains_foreign(address, size);
   }
-  /// From kForeignMemory on, it is `memory`, which outlives this one. Not with the witness.
+  /// From kForeignMemory on, it is `memory`, which outlives this one. The witness knows the writes that are made
+  /// through this class, not those that the process makes to its own memory.
   void set_foreign(ForeignMemory* memory) { foreign_ = memory; }
   [[nodiscard]] bool has_foreign() const { return foreign_ != nullptr; }
   [[nodiscard]] Piece piece(Address address) const { return foreign_ == nullptr ? Piece{} : foreign_->piece(address); }
@@ -83,7 +85,8 @@ class HostMemory {
 
   std::vector<std::uint32_t> table_;
   std::vector<Page> pages_;
-  std::vector<WriterPage> writers_;  // parallel to pages_ when the witness is on
+  std::vector<WriterPage> writers_;                // parallel to pages_ when the witness is on
+  std::map<Address, WriterPage> foreign_writers_;  // by page: foreign addresses are few, and far from each other
   Address end_ = kFirst;
   ForeignMemory* foreign_ = nullptr;
   bool witness_on_ = false;

@@ -264,9 +264,10 @@ void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t b
 }  // namespace
 
 void sample(Engine& engine, NodeId node, Address address, const BufferPart& into, Subevent like) {
-  settle_memory(engine, node, place_of(engine, address), into.bytes);
+  const Address place = place_of(engine, address);
+  settle_memory(engine, node, place, into.bytes);
   read_payload(engine, node, address, into);
-  announce_read(engine, node, address, into.bytes, like);
+  announce_read(engine, node, place, into.bytes, like);
 }
 
 void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {

@@ -163,7 +163,7 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
     if (left > 0) engine.hold(write.buffer);
     write.besides = left > 0 ? 0 : besides;
     enqueue(engine, domain, write);
-    write.subevent += words_of(write.address, write.length);
+    write.subevent += words_of(place_of(engine, write.address), write.length);
     write.address += write.length;
     write.offset += write.length;
     write.ready += on_link(
@@ -171,45 +171,71 @@ void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
   } while (left > 0);
 }
 
+/// Of the words that a write from `address` on touches, how many come before the one that holds its byte `done`. Each
+/// element of a list begins with a word of its own.
+SubeventId words_before(const Engine& engine, Address address, std::uint32_t done) {
+  if (!is_scattered(address)) return static_cast<SubeventId>((word_of(address + done) - word_of(address)) / 8);
+  SubeventId words = 0;
+  for (std::uint64_t at = 0;;) {
+    const Piece piece = piece_at(engine, address + at);
+    if (piece.bytes == 0 || done < at + piece.bytes)
+      return words + static_cast<SubeventId>((word_of(piece.address + (done - at)) - word_of(piece.address)) / 8);
+    words += words_of(piece.address, piece.bytes);
+    at += piece.bytes;
+  }
+}
+
 void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
   const Address address = place_of(engine, write.address + done);
   settle_memory(engine, node, address, bytes);
   write_payload(engine, node, write, done, bytes);
   if (engine.witness()) {
-    for (Address word = word_of(address); word < address + bytes; word += 8) {
-      const auto index = static_cast<SubeventId>((word - word_of(write.address)) / 8);
-      finish_write(engine, write.subevent + index, node, word);
-    }
+    SubeventId id = write.subevent + words_before(engine, write.address, done);
+    for (Address word = word_of(address); word < address + bytes; word += 8) finish_write(engine, id++, node, word);
   }
   touched_bytes(engine, node, address, bytes);
 }
 
+/// A part of a write that lies in one piece.
+struct Range {
+  Address address = 0;
+  std::uint64_t bytes = 0;
+  const std::byte* payload = nullptr;
+};
+
 /// A word as it will be once the write has been committed: the part of it that is not written stays.
-std::uint64_t word_after(const HostMemory& memory, const PostedWrite& write, const std::byte* payload, Address word) {
+std::uint64_t word_after(const HostMemory& memory, const Range& range, Address word) {
   std::uint64_t value = memory.word(word);
   const auto bytes = std::as_writable_bytes(std::span(&value, 1));
-  const Address low = std::max(word, write.address);
-  const Address high = std::min(word + 8, write.address + write.length);
-  std::copy(payload + (low - write.address), payload + (high - write.address), bytes.data() + (low - word));
+  const Address low = std::max(word, range.address);
+  const Address high = std::min(word + 8, range.address + range.bytes);
+  std::copy(range.payload + (low - range.address), range.payload + (high - range.address), bytes.data() + (low - word));
   return value;
 }
 
 /// Subevents of a write that begins, one a word with ids in a row; returns the first one's.
 SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
-  const std::byte* payload = payload_of(engine, write);
   SubeventId first = 0;
-  for (Address word = word_of(write.address); word < write.address + write.length; word += 8) {
-    const SubeventId id = engine.begin({.stamp = origin.stamp,
-                                        .finished = false,
-                                        .nic_atomic = origin.atomic,
-                                        .thread = origin.thread,
-                                        .op = origin.op,
-                                        .peer = origin.peer,
-                                        .home = node,
-                                        .address = word,
-                                        .value = word_after(memory, write, payload, word)});
-    if (first == 0) first = id;
+  Range range{write.address, write.length, payload_of(engine, write)};
+  for (std::uint64_t done = 0; done < write.length; done += range.bytes, range.payload += range.bytes) {
+    if (is_scattered(write.address)) {
+      const Piece piece = piece_at(engine, write.address + done);
+      range.address = piece.address;
+      range.bytes = piece.bytes == 0 ? write.length - done : std::min(piece.bytes, write.length - done);
+    }
+    for (Address word = word_of(range.address); word < range.address + range.bytes; word += 8) {
+      const SubeventId id = engine.begin({.stamp = origin.stamp,
+                                          .finished = false,
+                                          .nic_atomic = origin.atomic,
+                                          .thread = origin.thread,
+                                          .op = origin.op,
+                                          .peer = origin.peer,
+                                          .home = node,
+                                          .address = word,
+                                          .value = word_after(memory, range, word)});
+      if (first == 0) first = id;
+    }
   }
   return first;
 }

@@ -121,6 +121,17 @@ void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahe
   thread.push(engine_, thread_, {.address = address, .value = value, .subevent = id, .issued = issued(engine_, ahead)});
 }
 
+void Cpu::stored(Address address, OpId op) {
+  const NodeId home = node();
+  check_word(engine_, home, address);
+  instant_write(engine_, {.stamp = Stamp::aCW,
+                          .thread = thread_,
+                          .op = op,
+                          .home = home,
+                          .address = address,
+                          .value = engine_.memories[home].word(address)});
+}
+
 bool Cpu::store_buffer_empty() const { return !engine_.threads[thread_].stores_pending(); }
 bool Cpu::store_buffer_full() const { return engine_.threads[thread_].store_buffer_full(profile()); }
 

@@ -39,6 +39,8 @@ class Cpu {
   /// `ahead` from now is when the store is made. Nobody else can tell, because it leaves the store buffer no earlier
   /// than if it had been made then.
   void store(Address address, std::uint64_t value, OpId op = 0, sim::Duration ahead = {});
+  /// The thread's process has stored to this word of its own, foreign, memory, which has it already: as of now.
+  void stored(Address address, OpId op);
   [[nodiscard]] bool store_buffer_empty() const;
   [[nodiscard]] bool store_buffer_full() const;
   /// Records an mfence (aMF). Precondition: store_buffer_empty().

@@ -75,7 +75,8 @@ def _command() -> str:
 
 def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.PathLike[str] = "cx5-roce-100g",
          topology: str = "star", hosts: int = 2, seed: int = 1, overrides: Mapping[str, Any] = {},
-         environment: Mapping[str, str] = {}, check: bool = True, timeout: float | None = None) -> Exec:
+         environment: Mapping[str, str] = {}, check: bool = True,
+         trace: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Exec:
     """Runs verbs programs, as they were compiled, on simulated hosts: what they print, and a report.
 
     Args:
@@ -88,6 +89,7 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
         overrides: dotted keys of the hardware, or of the scenario, and values.
         environment: variables of the programs, beside this process's.
         check: programs that fail are a RunError.
+        trace: a file for what NICs and programs did, which `ls.read_trace` reads; `report["verdict"]` judges it.
         timeout: seconds of real time after which the run is ended.
 
     Raises:
@@ -96,6 +98,8 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
         subprocess.TimeoutExpired: it took longer than `timeout`.
     """
     words = [_command(), "exec", "--json", *(f"--set={key}={_text(value)}" for key, value in overrides.items())]
+    if trace is not None:
+        words.append(f"--trace={os.fspath(trace)}")
     if len(programs) == 1 and isinstance(programs[0], (str, os.PathLike)):
         words += [os.fspath(programs[0])]
     else:

@@ -8,8 +8,8 @@ suite=$1 folder=$2
 build=$(cd "$(dirname "$0")/../.." && pwd)/build/release
 tools=$folder/opt/loco-sim
 
-[[ -x $folder/usr/bin/ib_send_lat ]] ||
-  debootstrap --variant=minbase --include=ibverbs-utils,perftest,rdmacm-utils "$suite" "$folder" >&2
+[[ -x $folder/usr/bin/ib_send_lat && -x $folder/usr/bin/ucx_perftest ]] ||
+  debootstrap --variant=minbase --include=ibverbs-utils,perftest,rdmacm-utils,ucx-utils "$suite" "$folder" >&2
 rm -rf "$tools"
 mkdir -p "$tools/bin" "$tools/lib/loco-sim" "$tools/share/loco-sim" "$tools/libraries"
 cp "$build/bin/loco-sim" "$tools/bin/"
@@ -26,10 +26,10 @@ trap 'for part in proc dev sys; do umount "$folder/$part" || true; done' EXIT
 failed=0
 while read -r command; do
   status=0
-  chroot "$folder" env LD_LIBRARY_PATH=/opt/loco-sim/libraries timeout 120 /opt/loco-sim/bin/loco-sim exec -q --output /tmp -- \
+  chroot "$folder" env LD_LIBRARY_PATH=/opt/loco-sim/libraries timeout 120 /opt/loco-sim/bin/loco-sim exec -q --terminal --output /tmp -- \
     $command >/dev/null 2>&1 </dev/null || status=$?
   printf '%d  %-50s %s\n' "$status" "$command" \
-    "$(grep -E '^ *[0-9]+ +[0-9]+ |usec/iter|return status|ping data' "$folder/tmp/out.1" | tail -1 | tr -s ' \t')"
+    "$(grep -E '^ *[0-9]+ +[0-9]+ |^Final:|usec/iter|return status|ping data' "$folder/tmp/out.1" | tail -1 | tr -s ' \t')"
   ((status == 0)) || failed=1
 done <<'END'
 ibv_devinfo -v
@@ -54,5 +54,9 @@ ib_send_bw -n 256 -e
 ib_send_bw -n 256 --use-srq -r 64 -q 4
 rping -s -C 10 -V -v , rping -c -a node0 -C 10 -V -v
 ucmatose , ucmatose -s node0
+ucx_info -d
+ucx_perftest -d loco0:1 -x rc_verbs -t am_lat -s 8 -n 200 -w 10
+ucx_perftest -d loco0:1 -x rc_verbs -t put_lat -s 8 -n 200 -w 10
+env UCX_NET_DEVICES=loco0:1 UCX_TLS=rc_v,ud_v ucx_perftest -t tag_lat -s 8 -n 200 -w 10
 END
 exit "$failed"

@@ -70,6 +70,53 @@ def test_open_mpi_over_ucx(run, tmp_path):
     assert not first.report["not_deterministic"] and first.err[0] == ""
 
 
+def test_open_mpi_on_two_hosts(run, tmp_path):
+    # mpirun starts its daemon on the other host by ssh, which is ours: a rank on each, with nothing but RC and UD
+    if not shutil.which("mpicc") or not shutil.which("mpirun"):
+        pytest.skip("no Open MPI: openmpi-bin and libopenmpi-dev are not installed")
+    (tmp_path / "p.c").write_text(MPI)
+    subprocess.run(["mpicc", "-O1", "-o", tmp_path / "p", tmp_path / "p.c"], check=True)
+    command = (f"mpirun -n 2 --host node0,node1 --mca oob_tcp_if_include eth0 --mca pml ucx -x UCX_TLS=rc_v,ud_v "
+               f"-x UCX_NET_DEVICES=loco0:1 {tmp_path}/p")
+    first, second = (run(command, "true", environment=ROOT).ends_well() for _ in range(2))
+    rows = [line.split() for line in first.out[0].splitlines()]
+    assert [row[:2] for row in rows] == [["64", "1"], ["8192", "1"], ["1048576", "1"], ["sums", "1"]]
+    assert 1.5 < float(rows[0][2]) < 3  # us one way: twice through a NIC, over the switch
+    assert first.printed() == second.printed() and not first.report["not_deterministic"]
+
+
+def test_ssh_between_hosts(run, compiled):
+    # ours is in front of the machine's own in PATH; its command goes on as a process of the other host
+    program = compiled("""
+        #include <infiniband/verbs.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+          char name[64], command[4200];
+          int n, status = 0;
+          gethostname(name, sizeof name);
+          struct ibv_device **all = ibv_get_device_list(&n);
+          printf("%s %d %llx\\n", name, (int)getpid(), (unsigned long long)ibv_get_device_guid(all[0]));
+          fflush(stdout);
+          if (argc > 1) return strcmp(argv[1], "there") == 0 ? 3 : 0;
+          snprintf(command, sizeof command, "%s there", argv[0]);
+          for (const char *to = "node1"; to; to = strcmp(to, "node1") == 0 ? "node7" : NULL) {
+            if (fork() == 0) { execlp("ssh", "ssh", "-x", to, command, NULL); _exit(99); }
+            wait(&status);
+            printf("%d\\n", WEXITSTATUS(status));
+          }
+          return 0;
+        }""")
+    r = run(program, f"{program} here").ends_well()
+    here, there, status, refused = r.out[0].splitlines()
+    assert here.split()[0] == "node0" and there.split()[0] == "node1" and status == "3" and refused == "255"
+    assert there.split()[2] == r.out[1].split()[2] != here.split()[2] and there.split()[1] != r.out[1].split()[1]
+    assert "expected a host of this run" in r.err[0]
+
+
 def test_multicast(run, compiled):
     # Two of three hosts are in the group; the third one sends, and each of the two gets every datagram once.
     program = compiled("""

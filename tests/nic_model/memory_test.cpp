@@ -113,6 +113,19 @@ TEST_CASE("foreign memory is read and written where it is, and lies beside a hos
   CHECK_THROWS_AS(memory.hash(), std::logic_error);
 }
 
+TEST_CASE("the witness knows who wrote a word of foreign memory, where others have not been") {
+  Process process;
+  HostMemory memory(true);
+  memory.set_foreign(&process);
+  const Address word = (process.at + 8) / 8 * 8;
+  CHECK(memory.writer(word) == 0);
+  CHECK(memory.replace_writer(word + 3, 7) == 0);
+  CHECK(memory.replace_writer(word, 9) == 7);
+  CHECK(memory.writer(word) == 9);
+  CHECK(memory.writer(word + 8) == 0);
+  CHECK(memory.writer(word + 1024) == 0);  // of another page
+}
+
 TEST_CASE("a system whose hosts have foreign memory is no value") {
   Process process;
   nic::System system(nic::SystemConfig{});

@@ -22,7 +22,7 @@ MAY_KNOW = {
     "loco_sim/libibverbs": {"loco_sim/loco", "loco_sim/process"},
     "loco_sim/libfabric": {"loco_sim/loco", "loco_sim/process"},
     "loco_sim/launch": {"loco_sim/libfabric", "loco_sim/libibverbs", "loco_sim/loco", "loco_sim/process"},
-    "exec": {"fabric", "hosts", "nic_model", "rdma", "sim", "text"},
+    "exec": {"fabric", "hosts", "nic_model", "rdma", "sim", "text", "trace"},
 }
 
 

@@ -1,7 +1,7 @@
 // In place of ThreadSanitizer's runtime: what a program compiled with -fsanitize=thread says of its loads and stores.
 //
-// Plain accesses go to the check of buffers that requests work on (check.hpp). Volatile and atomic ones are carried
-// out, or left to the program, without a word: they are how programs wait for data. The names and their arguments are
+// Plain accesses go to the check of buffers that requests work on (check.hpp), and all to the trace. Volatile and
+// atomic ones are how programs wait for data: no mistakes, and flags to the trace. The names and their arguments are
 // the compilers' (gcc/sanitizer.def).
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +12,17 @@
 #define LOCO_WHERE reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 extern "C" {
-void loco_sim_access(std::uintptr_t address, std::size_t bytes, int writes, std::uintptr_t where);
+void loco_sim_access(std::uintptr_t address, std::size_t bytes, int writes, int flag, std::uintptr_t where);
 void loco_sim_accesses_are_told();
 }
 
 namespace {
 
 void access(const volatile void* address, std::size_t bytes, bool writes, std::uintptr_t where) {
-  loco_sim_access(reinterpret_cast<std::uintptr_t>(address), bytes, writes ? 1 : 0, where);
+  loco_sim_access(reinterpret_cast<std::uintptr_t>(address), bytes, writes ? 1 : 0, 0, where);
+}
+void flag(const volatile void* address, std::size_t bytes, bool writes, std::uintptr_t where) {
+  loco_sim_access(reinterpret_cast<std::uintptr_t>(address), bytes, writes ? 1 : 0, 1, where);
 }
 
 [[gnu::constructor]] void begin() { loco_sim_accesses_are_told(); }
@@ -30,17 +33,17 @@ LOCO_EXPORT void __tsan_init() {}
 LOCO_EXPORT void __tsan_func_entry(void*) {}
 LOCO_EXPORT void __tsan_func_exit() {}
 
-#define LOCO_ACCESSES(bytes)                                                                           \
-  LOCO_EXPORT void __tsan_read##bytes(void* a) { access(a, bytes, false, LOCO_WHERE); }                \
-  LOCO_EXPORT void __tsan_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }                \
-  LOCO_EXPORT void __tsan_read_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }           \
-  LOCO_EXPORT void __tsan_unaligned_read##bytes(void* a) { access(a, bytes, false, LOCO_WHERE); }      \
-  LOCO_EXPORT void __tsan_unaligned_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }      \
-  LOCO_EXPORT void __tsan_unaligned_read_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); } \
-  LOCO_EXPORT void __tsan_volatile_read##bytes(void*) {}                                               \
-  LOCO_EXPORT void __tsan_volatile_write##bytes(void*) {}                                              \
-  LOCO_EXPORT void __tsan_unaligned_volatile_read##bytes(void*) {}                                     \
-  LOCO_EXPORT void __tsan_unaligned_volatile_write##bytes(void*) {}
+#define LOCO_ACCESSES(bytes)                                                                             \
+  LOCO_EXPORT void __tsan_read##bytes(void* a) { access(a, bytes, false, LOCO_WHERE); }                  \
+  LOCO_EXPORT void __tsan_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }                  \
+  LOCO_EXPORT void __tsan_read_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }             \
+  LOCO_EXPORT void __tsan_unaligned_read##bytes(void* a) { access(a, bytes, false, LOCO_WHERE); }        \
+  LOCO_EXPORT void __tsan_unaligned_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }        \
+  LOCO_EXPORT void __tsan_unaligned_read_write##bytes(void* a) { access(a, bytes, true, LOCO_WHERE); }   \
+  LOCO_EXPORT void __tsan_volatile_read##bytes(void* a) { flag(a, bytes, false, LOCO_WHERE); }           \
+  LOCO_EXPORT void __tsan_volatile_write##bytes(void* a) { flag(a, bytes, true, LOCO_WHERE); }           \
+  LOCO_EXPORT void __tsan_unaligned_volatile_read##bytes(void* a) { flag(a, bytes, false, LOCO_WHERE); } \
+  LOCO_EXPORT void __tsan_unaligned_volatile_write##bytes(void* a) { flag(a, bytes, true, LOCO_WHERE); }
 LOCO_ACCESSES(1)
 LOCO_ACCESSES(2)
 LOCO_ACCESSES(4)
@@ -56,39 +59,55 @@ LOCO_EXPORT void __tsan_vptr_update(void** at, void* value) {
 LOCO_EXPORT void __tsan_vptr_read(void**) {}
 
 // Atomics are the program's to carry out through these, all in the strongest order.
-#define LOCO_ATOMICS(bits, T)                                                                                         \
-  LOCO_EXPORT T __tsan_atomic##bits##_load(const volatile T* a, int) { return __atomic_load_n(a, __ATOMIC_SEQ_CST); } \
-  LOCO_EXPORT void __tsan_atomic##bits##_store(volatile T* a, T v, int) { __atomic_store_n(a, v, __ATOMIC_SEQ_CST); } \
-  LOCO_EXPORT T __tsan_atomic##bits##_exchange(volatile T* a, T v, int) {                                             \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_add(volatile T* a, T v, int) {                                            \
-    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_sub(volatile T* a, T v, int) {                                            \
-    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_and(volatile T* a, T v, int) {                                            \
-    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_or(volatile T* a, T v, int) {                                             \
-    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                                 \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_xor(volatile T* a, T v, int) {                                            \
-    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                                \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_nand(volatile T* a, T v, int) {                                           \
-    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                                               \
-  }                                                                                                                   \
-  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* a, T* c, T v, int, int) {                 \
-    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;                   \
-  }                                                                                                                   \
-  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* a, T* c, T v, int, int) {                   \
-    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;                   \
-  }                                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T c, T v, int, int) {                       \
-    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                                 \
-    return c;                                                                                                         \
+#define LOCO_ATOMICS(bits, T)                                                                         \
+  LOCO_EXPORT T __tsan_atomic##bits##_load(const volatile T* a, int) {                                \
+    flag(a, sizeof(T), false, LOCO_WHERE);                                                            \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                      \
+  }                                                                                                   \
+  LOCO_EXPORT void __tsan_atomic##bits##_store(volatile T* a, T v, int) {                             \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                         \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_exchange(volatile T* a, T v, int) {                             \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                               \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_add(volatile T* a, T v, int) {                            \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_sub(volatile T* a, T v, int) {                            \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_and(volatile T* a, T v, int) {                            \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_or(volatile T* a, T v, int) {                             \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_xor(volatile T* a, T v, int) {                            \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_fetch_nand(volatile T* a, T v, int) {                           \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                               \
+  }                                                                                                   \
+  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* a, T* c, T v, int, int) { \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;   \
+  }                                                                                                   \
+  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* a, T* c, T v, int, int) {   \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;   \
+  }                                                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T c, T v, int, int) {       \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
+    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                 \
+    return c;                                                                                         \
   }
 LOCO_ATOMICS(8, std::uint8_t)
 LOCO_ATOMICS(16, std::uint16_t)
