@@ -24,8 +24,9 @@ std::uint32_t least_packet(const SystemConfig& c) { return static_cast<std::uint
 }  // namespace
 
 std::string_view not_parted_because(const SystemConfig& config) {
-  const bool several_nics = std::ranges::any_of(config.hosts.of, [](const HostConfig& h) { return h.nics != 1; });
-  if (several_nics) return "hosts have several NICs, which may be in different parts";
+  const bool several_nics =
+      std::ranges::any_of(config.hosts.of, [](const HostConfig& h) { return h.nics != 1 || h.ports != 1; });
+  if (several_nics) return "hosts have several NICs or ports, which may be in different parts";
   return fabric::not_parted_because(fabric_config(config));
 }
 
@@ -118,7 +119,7 @@ void System::absorb(System&& part) {
   each(&State::receive_buffers, itself);
   each(&State::caches, itself);
   each(&State::atomics, itself);
-  each(&State::peers, [&s](std::size_t i) { return s.peers[i].host(); });
+  each(&State::tree_links, [&s](std::size_t i) { return s.tree_links[i].name().host; });
   each(&State::threads, [&s](std::size_t i) { return s.threads[i].node(); });
   each(&State::domains, [&s](std::size_t i) { return s.domains[i].node(); });
   each(&State::cqs, [&s](std::size_t i) { return s.cqs[i].node(); });

@@ -95,7 +95,7 @@ void fetch_fourth(const State& s, const sim::Event& e) {
   } else {
     fetch(s.responders[packet->destination_qp]);
   }
-  fetch(s.links[packet->destination]);
+  fetch(s.links[s.kernel.nic_of_port(packet->destination)]);
   fetch(s.ports[packet->destination]);
   fetch(s.memories[s.kernel.host_of(packet->destination)]);
 }

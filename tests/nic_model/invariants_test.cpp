@@ -39,9 +39,9 @@ TEST_CASE("a completion that was polled before it was written is noticed") {
 TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, with time and component") {
   nic::Connection connection(0, {.type = nic::QpType::rc}, nic::Transport::rc);
   CHECK_NOTHROW(connection.check(1, kNow));
-  connection.set_peer(1, 0);
+  connection.set_peer(1, connection);
   CHECK_THROWS_AS(connection.check(1, kNow), sim::BrokenInvariant);
-  connection.set_peer(2, 0);
+  connection.set_peer(2, connection);
   connection.enter(nic::QpState::sqe);
   try {
     connection.check(1, kNow);
@@ -105,7 +105,9 @@ struct Answering {
   explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
     for (const nic::QpId id : {0U, 1U}) {
       state.domains.emplace_back(id);
-      state.connections.emplace_back(id, nic::QpConfig{.type = nic::QpType::rc}, nic::Transport::rc).set_peer(1 - id, 1 - id);
+      const nic::Connection peer(1 - id, {.type = nic::QpType::rc}, nic::Transport::rc);
+      state.connections.emplace_back(id, nic::QpConfig{.type = nic::QpType::rc}, nic::Transport::rc)
+          .set_peer(1 - id, peer);
       state.connections.back().enter(nic::QpState::rts);
       state.contexts.emplace_back();
       state.requesters.emplace_back(0, 1, id);
