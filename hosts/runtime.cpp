@@ -21,12 +21,12 @@ Config checked(Config config) {
 
 nic::SystemConfig system_config(const Config& config) {
   fabric::Config network = config.network;
-  network.nodes = config.nodes + static_cast<std::uint32_t>(nic::further_nics(config.hosts).size());
+  network.nodes = nic::count_ports(config.hosts, config.nodes);
   network.topology = config.profile.link_ideal ? fabric::Topology::ideal : config.topology;
   if (config.schedule != Schedule::timed)
     network.options.variation = fabric::Variation::none;  // times say nothing there
   for (const NodeStop& stop : config.stops)
-    for (const nic::NicId nic : nic::nics_of(config.hosts, config.nodes, stop.node))
+    for (const nic::PortId nic : nic::ports_of(config.hosts, config.nodes, stop.node))
       fabric::disconnect(network, nic, stop.at);
   return {.profile = config.profile,
           .hosts = config.hosts,

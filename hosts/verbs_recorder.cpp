@@ -46,12 +46,14 @@ void VerbsRecorder::end(const nic::System& system) {
                                   .recv_cq = q.recv_cq,
                                   .receives = q.receives});
   }
+  const nic::HostsConfig& hosts = system.config().hosts;
+  const auto own_order = [&](const nic::MemoryRegion& r) {
+    return r.kind.device || r.kind.gpu != 0 ||
+           (r.kind.numa != 0 && hosts.of[r.node].sockets.order == nic::MemoryOrder::each);
+  };
   for (const nic::MemoryRegion& r : system.regions())
-    verbs_.regions.push_back({.node = r.node,
-                              .base = r.base,
-                              .size = r.size,
-                              .relaxed = r.kind.relaxed_ordering,
-                              .device = r.kind.device || r.kind.gpu != 0});
+    verbs_.regions.push_back(
+        {.node = r.node, .base = r.base, .size = r.size, .relaxed = r.kind.relaxed_ordering, .device = own_order(r)});
   for (nic::CqId cq = 0; cq < system.completion_queues(); ++cq) verbs_.cq_entries.push_back(system.cq_entries(cq));
   const nic::HardwareProfile& hardware = system.config().profile;
   const auto note = [&](const nic::DeliveryOrder& order) {

@@ -42,9 +42,9 @@ void announce(Engine& engine, const CqeLanded& message) {
   touched(engine, cq.node(), watch_key(WatchKind::cq, message.cq));
 }
 
-void announce(Engine& engine, const ReceivedWaits& message) { hold_received(engine, message.node, message.bytes); }
+void announce(Engine& engine, const ReceivedWaits& message) { hold_received(engine, message.port, message.bytes); }
 
-void announce(Engine& engine, const ReceivedLanded& message) { release_received(engine, message.node, message.bytes); }
+void announce(Engine& engine, const ReceivedLanded& message) { release_received(engine, message.port, message.bytes); }
 
 void announce(Engine& engine, const AtomicLanded& message) {
   atomic_done(engine, message.node, atomic_bank(engine.profile(message.node), message.address));

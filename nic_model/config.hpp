@@ -7,6 +7,7 @@
 
 #include "fabric/config.hpp"
 #include "fabric/congestion/congestion.hpp"
+#include "nic_model/host_config.hpp"
 #include "nic_model/profile.hpp"
 #include "nic_model/transport_options.hpp"
 #include "nic_model/verbs.hpp"
@@ -20,44 +21,6 @@ class ThreadRunner;
 /// Of a run, beside the hardware's.
 inline constexpr std::size_t kTransportsMost = 64;
 
-/// No PCIe switch: a device at a root port of its own.
-inline constexpr std::uint32_t kRootPort = 0xffffffffU;
-
-/// A GPU whose memory NICs reach over PCIe.
-struct GpuConfig {
-  std::uint32_t pcie_switch = kRootPort;  ///< that it is behind
-  sim::BitsPerSecond rate{};              ///< of its PCIe link, each way; 0: no limit
-
-  bool operator==(const GpuConfig&) const = default;
-};
-
-/// A host that is not as SystemConfig::profile says, has several NICs, or other devices.
-struct HostConfig {
-  std::uint32_t hardware = 0;                 ///< 0: SystemConfig::profile; n: HostsConfig::hardware[n - 1]
-  std::uint32_t nics = 1;                     ///< all of this hardware
-  std::vector<std::uint32_t> nic_switches{};  ///< the PCIe switch that each NIC is behind; empty: none is
-  std::vector<GpuConfig> gpus{};
-
-  [[nodiscard]] std::uint32_t switch_of(std::uint32_t nic) const {
-    return nic < nic_switches.size() ? nic_switches[nic] : kRootPort;
-  }
-
-  bool operator==(const HostConfig&) const = default;
-};
-
-/// What hosts have that SystemConfig::profile does not say.
-struct HostsConfig {
-  std::vector<HardwareProfile> hardware{};  ///< of some of them; differs_in() says what they have in common
-  std::vector<HostConfig> of{};             ///< by host; empty: all have `profile` and one NIC
-
-  [[nodiscard]] std::uint32_t nics(NodeId host) const { return of.empty() ? 1 : of[host].nics; }
-  [[nodiscard]] std::size_t gpus(NodeId host) const { return of.empty() ? 0 : of[host].gpus.size(); }
-  [[nodiscard]] const HardwareProfile& profile(const HardwareProfile& common, NodeId host) const {
-    return of.empty() || of[host].hardware == 0 ? common : hardware[of[host].hardware - 1];
-  }
-  bool operator==(const HostsConfig&) const = default;
-};
-
 /// A NIC by its host, and which of the host's it is.
 struct NicPlace {
   NodeId host = 0;
@@ -68,6 +31,21 @@ struct NicPlace {
 /// The NICs behind the first ones. A host's first NIC has the host's number on the network; behind them come the second
 /// NICs of the hosts that have one, then the third, ...: of n hosts that all have r, NIC k of host h is k * n + h.
 [[nodiscard]] std::vector<NicPlace> further_nics(const HostsConfig& hosts);
+
+/// A port by its NIC, and which of the NIC's it is.
+struct PortPlace {
+  NicId nic = 0;
+  std::uint32_t index = 0;
+
+  bool operator==(const PortPlace&) const = default;
+};
+/// The ports behind the first ones. A NIC's first port has the NIC's number on the network; behind all NICs come the
+/// second ports of those that have one, then the third, ...
+[[nodiscard]] std::vector<PortPlace> further_ports(const HostsConfig& hosts, std::uint32_t nodes);
+
+/// The ports of all NICs of all hosts, and the numbers of those of one host.
+[[nodiscard]] std::uint32_t count_ports(const HostsConfig& hosts, std::uint32_t nodes);
+[[nodiscard]] std::vector<PortId> ports_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host);
 
 struct SystemConfig {
   HardwareProfile profile;

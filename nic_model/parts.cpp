@@ -27,6 +27,8 @@ std::uint32_t least_packet(const SystemConfig& c) { return static_cast<std::uint
 }  // namespace
 
 std::string_view not_parted_because(const SystemConfig& config) {
+  if (std::ranges::any_of(config.hosts.of, [](const HostConfig& h) { return h.ports != 1; }))
+    return "NICs have several ports";
   return fabric::not_parted_because(fabric_config(config));
 }
 
@@ -139,7 +141,7 @@ void System::absorb(System&& part) {
   each(&State::receive_buffers, itself);
   each(&State::caches, itself);
   each(&State::atomics, itself);
-  each(&State::peers, [&s](std::size_t i) { return s.peers[i].host(); });
+  each(&State::tree_links, [&s](std::size_t i) { return s.tree_links[i].name().host; });
   each(&State::threads, [&s](std::size_t i) { return s.threads[i].node(); });
   each(&State::domains, [&s](std::size_t i) { return s.domains[i].node(); });
   each(&State::cqs, [&s](std::size_t i) { return s.cqs[i].node(); });

@@ -5,12 +5,15 @@
 
 namespace loco::nic {
 
-State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fabric_config(c))), processes(c.nodes) {
+State::State(const SystemConfig& c)
+    : kernel(c),
+      network(fabric::make_network(fabric_config(c))),
+      processes(c.nodes),
+      paths(kernel),
+      tree_links(make_tree_links(kernel)) {
   const bool of_nic = c.profile.pcie_ordering_domain == OrderingDomain::nic;
   for (NodeId host = 0; host < c.nodes; ++host) {
     memories.emplace_back(c.witness);
-    if (c.hosts.of.empty()) continue;
-    for (const GpuConfig& gpu : c.hosts.of[host].gpus) peers.emplace_back(host, gpu);
   }
   for (NicId nic = 0; nic < kernel.nics(); ++nic) {
     hosts.emplace_back();
@@ -26,7 +29,7 @@ State::State(const SystemConfig& c) : kernel(c), network(fabric::make_network(fa
   }
   for (std::uint32_t domain = 0, end = static_cast<std::uint32_t>(domains.size()); domain < end; ++domain)
     add_paths(domain);
-  ports.resize(kernel.nics());
+  ports.resize(kernel.ports());
   ack_timers.resize(kernel.ranked() ? kernel.nics() : 1);
   receive_buffers = make_receive_buffers(kernel, *network);
   network->start(kernel.events());
@@ -38,10 +41,14 @@ void State::add_paths(std::uint32_t domain) {
     domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
     domains.emplace_back(nic).set_host_path(domain);
   }
-  const std::size_t gpus = kernel.config().hosts.gpus(kernel.host_of(nic));
-  if (gpus == 0) return;
-  domains[domain].set_gpu_paths(static_cast<std::uint32_t>(domains.size()), static_cast<std::uint32_t>(gpus));
-  for (std::size_t gpu = 0; gpu < gpus; ++gpu) domains.emplace_back(nic);
+  const HostsConfig& hosts_of = kernel.config().hosts;
+  if (hosts_of.of.empty()) return;
+  const HostConfig& host = hosts_of.of[kernel.host_of(nic)];
+  const std::uint32_t sockets = host.sockets.order == MemoryOrder::each ? host.sockets.count - 1 : 0;
+  const auto gpus = static_cast<std::uint32_t>(host.gpus.size());
+  if (sockets + gpus == 0) return;
+  domains[domain].set_memory_paths(static_cast<std::uint32_t>(domains.size()), sockets, gpus);
+  for (std::uint32_t memory = 0; memory < sockets + gpus; ++memory) domains.emplace_back(nic);
 }
 
 void check_node(const State& s, NodeId node) {

@@ -23,7 +23,7 @@
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/link.hpp"
-#include "nic_model/pcie/peer.hpp"
+#include "nic_model/pcie/paths.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
@@ -48,7 +48,8 @@ struct State {
   std::vector<Thread> threads{};
   std::vector<Host> hosts{};
   std::vector<PcieLink> links{};
-  std::vector<PeerDevice> peers{};
+  PciePaths paths;
+  std::vector<TreeLink> tree_links{};
   std::vector<PostedDomain> domains{};
   std::vector<Port> ports{};
   std::vector<ReceiveBuffer> receive_buffers{};
@@ -68,9 +69,9 @@ struct State {
   /// Gives an ordering domain its paths to the memories that have one of their own: that on the NIC (by option), GPUs'.
   void add_paths(std::uint32_t domain);
   [[nodiscard]] Units units() {
-    return {kernel,     *network, payloads, regions,         memories, processes,   threads,  hosts,    links,
-            peers,      domains,  ports,    receive_buffers, caches,   connections, settings, contexts, requesters,
-            responders, atomics,  cqs,      receive_queues,  tracks,   ack_timers,  stalled};
+    return {kernel,     *network,   payloads, regions, memories,        processes, threads,     hosts,    links,
+            paths,      tree_links, domains,  ports,   receive_buffers, caches,    connections, settings, contexts,
+            requesters, responders, atomics,  cqs,     receive_queues,  tracks,    ack_timers,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
 };

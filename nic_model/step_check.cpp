@@ -26,10 +26,12 @@ void check_all(const State& s) {
   for (NicId node = 0; node < s.links.size(); ++node) {
     const HardwareProfile& p = s.kernel.profile(node);
     s.links[node].check(node, p, now);
-    s.ports[node].check(node, now);
-    s.receive_buffers[node].check(node, p.nic_receive_buffer.count, now);
     s.caches[node].check(node, p, now);
     s.atomics[node].check(node, now, p.nic_atomic_banks);
+  }
+  for (PortId port = 0; port < s.ports.size(); ++port) {
+    s.ports[port].check(port, now);
+    s.receive_buffers[port].check(port, s.kernel.profile(port).nic_receive_buffer.count, now);
   }
   s.network->check(now);
 }

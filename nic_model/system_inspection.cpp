@@ -50,8 +50,8 @@ namespace {
 bool pending_elsewhere(const State& s, std::uint32_t domain, Stamp stamp) {
   const PostedDomain& d = s.domains[domain];
   if (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp)) return true;
-  for (std::uint32_t gpu = 0; gpu < d.gpu_paths(); ++gpu)
-    if (s.domains[d.first_gpu_path() + gpu].holds_data(stamp)) return true;
+  for (std::uint32_t path = 0; path < d.memory_paths(); ++path)
+    if (s.domains[d.first_memory_path() + path].holds_data(stamp)) return true;
   return false;
 }
 }  // namespace

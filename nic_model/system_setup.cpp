@@ -95,8 +95,11 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
   if (kind.gpu > state_->kernel.config().hosts.gpus(node))
     throw std::invalid_argument(
         fmt::format("host {} has no GPU {}: it has {}", node, kind.gpu - 1, state_->kernel.config().hosts.gpus(node)));
-  if (kind.gpu != 0 && kind.device)
-    throw std::invalid_argument("a memory region is on the NIC or on a GPU, not on both");
+  if (kind.numa >= state_->kernel.config().hosts.sockets(node))
+    throw std::invalid_argument(fmt::format("host {} has no NUMA node {}: it has {}", node, kind.numa,
+                                            state_->kernel.config().hosts.sockets(node)));
+  if ((kind.gpu != 0 ? 1 : 0) + (kind.device ? 1 : 0) + (kind.numa != 0 ? 1 : 0) > 1)
+    throw std::invalid_argument("a memory region is in the host's memory, on the NIC or on a GPU, not in two of them");
   if (kind.device) take_device_memory(*state_, node, size);
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
@@ -184,6 +187,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
     throw std::invalid_argument("a traffic class has a number from 0 to 7");
   if (c.congestion > s.kernel.config().congestion.size())
     throw std::invalid_argument("a queue pair has a congestion control that the system does not have");
+  static_cast<void>(s.kernel.port_of(nic, c.port));  // there is such a port
   const std::uint8_t policy = s.kernel.policy_number(c.type, c.transport);
   if (c.type == QpType::rc && !s.kernel.config().transports.empty())
     require_planes_alike(s, nic, s.kernel.policy(policy));

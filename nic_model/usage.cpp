@@ -98,6 +98,31 @@ void add_node(Shares& shares, const State& s, std::size_t n) {
   }
 }
 
+std::string text_of(const State& s, const TreeLink& link, LinkWay way) {
+  const TreeLinkName& name = link.name();
+  const bool up = way == LinkWay::up;
+  switch (name.kind) {
+    case TreeLinkName::Kind::of_gpu:
+      return fmt::format("PCIe {} memory of GPU {} of node {}", up ? "reads from" : "writes to", name.number,
+                         name.host);
+    case TreeLinkName::Kind::sockets:
+      return fmt::format("link from socket {} to socket {} of node {}", up ? name.number : name.other,
+                         up ? name.other : name.number, name.host);
+    case TreeLinkName::Kind::above_switch:
+      break;
+  }
+  const std::string& given = s.kernel.config().hosts.of[name.host].switches[name.number].name;
+  return fmt::format("PCIe {} of switch {} of node {}", up ? "upstream" : "downstream",
+                     given.empty() ? fmt::to_string(name.number) : given, name.host);
+}
+
+void add_tree_link(Shares& shares, const State& s, const TreeLink& link) {
+  for (const LinkWay way : {LinkWay::down, LinkWay::up}) {
+    shares.serial(link.busy(way), [&s, &link, way] { return text_of(s, link, way); });
+    shares.window(link.busy_credits(way), [&s, &link, way] { return "credits of the " + text_of(s, link, way); });
+  }
+}
+
 void add_queue_pair(Shares& shares, const State& s, std::size_t q) {
   const auto of_pair = [&s, q](const char* what) {
     return [&s, q, what] {
@@ -120,16 +145,7 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   Engine engine(state_->units(), nullptr);
   settle_all(engine);
   for (std::size_t n = 0; n < s.links.size(); ++n) add_node(shares, s, n);
-  for (std::size_t gpu = 0; gpu < s.peers.size(); ++gpu) {
-    const auto of_gpu = [&s, gpu](const char* what) {
-      return [&s, gpu, what] {
-        const NodeId host = s.peers[gpu].host();
-        return fmt::format("{} of GPU {} of node {}", what, gpu - s.kernel.first_gpu(host), host);
-      };
-    };
-    shares.serial(s.peers[gpu].busy_in(), of_gpu("PCIe writes to memory"));
-    shares.serial(s.peers[gpu].busy_out(), of_gpu("PCIe reads from memory"));
-  }
+  for (const TreeLink& link : s.tree_links) add_tree_link(shares, s, link);
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     shares.serial(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });
   }

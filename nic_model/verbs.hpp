@@ -14,8 +14,10 @@
 namespace loco::nic {
 
 using fabric::NodeId;
-/// A NIC: what has an address on the network. A host's first NIC has the number of the host (config.hpp).
+/// A NIC: what has queue pairs and a PCIe link. A host's first NIC has the number of the host (config.hpp).
 using NicId = fabric::NodeId;
+/// A NIC's port: what has an address and cables on the network. A NIC's first port has the number of the NIC.
+using PortId = fabric::NodeId;
 using fabric::QpId;
 using CqId = std::uint32_t;
 using SrqId = std::uint32_t;       ///< shared receive queue
@@ -51,6 +53,7 @@ struct RegionKind {
   std::uint16_t domain = 0;       ///< its protection domain: queue pairs of another one do not reach it
   std::uint8_t gpu = 0;           ///< n: the memory of the host's GPU n - 1, which is a memory of its own: what a NIC
                                   ///< writes there keeps no order with what it writes elsewhere. 0: the host's
+  std::uint8_t numa = 0;          ///< of the host's memory: the socket that it is at
 
   bool operator==(const RegionKind&) const = default;
 };
@@ -184,6 +187,7 @@ struct QpConfig {
       0;  ///< 0: congestion control as the network's options say; n: SystemConfig::congestion[n - 1]
   std::uint8_t transport = 0;  ///< of RC: 0: as the hardware says; n: SystemConfig::transports[n - 1]
   std::uint32_t nic = 0;       ///< which of its host's NICs it is on
+  std::uint8_t port = 0;       ///< which of that one's ports it sends and receives by (verbs' port_num - 1)
 };
 
 }  // namespace loco::nic

@@ -38,12 +38,13 @@ std::unique_ptr<PyMachine> make_machine(const scenario::Scenario& s, std::uint32
 }
 
 /// (base, lkey, rkey)
-/// `gpu`: n for the memory of GPU n - 1, 0 for the host's.
+/// `gpu`: n for the memory of GPU n - 1, 0 for the host's: that of the socket `numa`.
 py::tuple register_memory(PyMachine& m, nic::NodeId node, std::uint64_t bytes, std::uint8_t access, bool device,
-                          bool relaxed, std::uint8_t gpu) {
+                          bool relaxed, std::uint8_t gpu, std::uint8_t numa) {
   nic::System& system = m.machine->system();
-  const nic::MemoryRegion r = system.register_memory(node, system.allocate(node, bytes), bytes, access,
-                                                     {.device = device, .relaxed_ordering = relaxed, .gpu = gpu});
+  const nic::MemoryRegion r =
+      system.register_memory(node, system.allocate(node, bytes), bytes, access,
+                             {.device = device, .relaxed_ordering = relaxed, .gpu = gpu, .numa = numa});
   return py::make_tuple(r.base, r.lkey, r.rkey);
 }
 
@@ -56,14 +57,16 @@ py::tuple register_again(PyMachine& m, nic::NodeId node, nic::Address base, std:
 }
 
 nic::QpId create_qp(PyMachine& m, nic::NodeId node, const std::string& type, nic::CqId send_cq, nic::CqId recv_cq,
-                    std::uint32_t send, std::uint32_t recv, const py::object& srq, std::uint32_t nic) {
+                    std::uint32_t send, std::uint32_t recv, const py::object& srq, std::uint32_t nic,
+                    std::uint8_t port) {
   return m.machine->system().create_qp(node, {.type = named<nic::QpType>(kTypes, type, "type"),
                                               .send_cq = send_cq,
                                               .recv_cq = recv_cq,
                                               .send_entries = send,
                                               .recv_entries = srq.is_none() ? recv : 0,
                                               .srq = srq.is_none() ? nic::kNone : srq.cast<nic::SrqId>(),
-                                              .nic = nic});
+                                              .nic = nic,
+                                              .port = port});
 }
 
 /// "" where it was done, else why not.

@@ -88,7 +88,8 @@ std::vector<exec::PortChange> port_changes(const scenario::Scenario& s) {
   const fabric::topology::Topology graph = fabric::topology::build(s.network.shape);
   const std::vector<nic::NicPlace> further = nic::further_nics(s.hosts);
   for (const fabric::LinkChange& change : s.network.changes) {
-    for (std::uint32_t nic = 0; nic < graph.hosts(); ++nic) {
+    // Programs see the first port of each NIC.
+    for (std::uint32_t nic = 0; nic < s.nodes + further.size(); ++nic) {
       if (fabric::topology::cable_of(graph.out(nic, 0)) != change.cable) continue;
       const nic::NicPlace place = nic < s.nodes ? nic::NicPlace{nic, 0} : further.at(nic - s.nodes);
       out.push_back({.host = place.host, .nic = place.index, .at = change.at, .up = change.up});

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
-#include "nic_model/profile_options.hpp"
+#include "loco_sim/scenario/pcie_tree.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 
@@ -18,8 +19,8 @@ namespace loco::scenario {
 namespace {
 
 constexpr std::int64_t kNicsMost = 64;
-constexpr std::int64_t kGpusMost = 64;
-constexpr std::array<std::string_view, 2> kDeviceKinds = {"gpu", "nic"};
+
+constexpr std::array<std::string_view, 2> kMemoryOrders = {"one", "each"};
 
 constexpr auto kHostOptions = std::to_array<Option>({
     {.key = "nodes",
@@ -30,28 +31,40 @@ constexpr auto kHostOptions = std::to_array<Option>({
      .doc = "Their hardware, as the key of the whole scenario; that of the others when left out. Placement, recovery "
             "and word order of NICs, and links, are those of the others; a host's own cable has its NIC's rate."},
     {.key = "nics", .type = Type::integer, .least = 1, .most = kNicsMost, .doc = "NICs of each, all alike."},
+    {.key = "ports",
+     .type = Type::integer,
+     .least = 1,
+     .most = nic::kPortsMost,
+     .doc = "Ports of each NIC, each with a cable of its own; 1 when left out. A queue pair is bound to one."},
+    {.key = "pcie.switches",
+     .type = Type::list,
+     .doc = "PCIe switches, each with the link above it: a list of {name: a, generation: 4, lanes: 16} and {name: b, "
+            "switch: a}. Devices name those that they are behind."},
+    {.key = "pcie.sockets",
+     .type = Type::integer,
+     .least = 1,
+     .most = nic::kSocketsMost,
+     .doc = "Root complexes, each with memory of its own (a NUMA node); 1 when left out."},
+    {.key = "pcie.socket_link.rate",
+     .type = Type::rate,
+     .doc = "Of the link between two sockets, each way; no limit when left out."},
+    {.key = "pcie.socket_link.delay",
+     .type = Type::duration,
+     .most = 1'000'000'000,
+     .doc = "What an access to another socket's memory takes longer; hardware.pcie.numa_penalty when left out."},
+    {.key = "pcie.socket_link.credits",
+     .type = Type::size,
+     .doc = "Bytes of writes that its far end has room for; no limit when left out."},
+    {.key = "pcie.memory_order",
+     .type = Type::choice,
+     .choices = kMemoryOrders,
+     .doc =
+         "one: a NIC's writes to the memories of several sockets keep their order (when left out). each: those to one "
+         "socket's memory do."},
     {.key = "devices",
      .type = Type::list,
      .doc = "What else is on PCIe, and behind which switch: a list of {kind: gpu, count: 8, switch: 0, pcie: "
             "{generation: 5, lanes: 16}} and {kind: nic, count: 2, switch: 0}."},
-});
-
-constexpr auto kDeviceOptions = std::to_array<Option>({
-    {.key = "kind",
-     .type = Type::choice,
-     .choices = kDeviceKinds,
-     .doc = "gpu: GPUs, numbered in the order of the list. nic: the next NICs of the host."},
-    {.key = "count", .type = Type::integer, .fallback = 1, .least = 1, .most = kGpusMost, .doc = "How many."},
-    {.key = "switch",
-     .type = Type::integer,
-     .most = 1'000,
-     .doc = "The PCIe switch that they are behind, by any number; left out: each is at a root port."},
-    {.key = "pcie.generation",
-     .type = Type::integer,
-     .least = 1,
-     .most = 6,
-     .doc = "gpu: of its PCIe link; the NIC's when left out."},
-    {.key = "pcie.lanes", .type = Type::integer, .least = 1, .most = 16, .doc = "gpu: width of its PCIe link."},
 });
 
 std::pair<std::uint32_t, std::uint32_t> range_of(const yaml::Node& node, const std::string& path, std::uint32_t hosts) {
@@ -119,50 +132,6 @@ std::uint32_t read_hardware_of(const yaml::Node& node, const std::string& path, 
   return static_cast<std::uint32_t>(out.hosts.hardware.size());
 }
 
-/// What a PCIe link of this generation and width carries; what is not given is as the NIC's.
-sim::BitsPerSecond link_rate(nic::HardwareProfile nic, const Settings& s, const std::string& prefix) {
-  for (const Option& option : nic::profile_options()) {
-    if (option.key != "pcie.generation" && option.key != "pcie.lanes") continue;
-    if (const auto given = s.find(prefix + std::string(option.key)); given != s.end())
-      nic::set_value(nic, option, given->second.number);
-  }
-  return nic.pcie_rate;
-}
-
-/// The GPUs of a host and the switches of its NICs. How many NICs the list names is returned.
-std::uint32_t read_devices(const yaml::Node& node, const std::string& path, const nic::HardwareProfile& nic,
-                           nic::HostConfig& host) {
-  std::vector<std::uint32_t> switches;
-  const std::vector<yaml::Node>& items = list(node, path, "GPUs and NICs");
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const std::string prefix = fmt::format("{}[{}].", path, i);
-    const Settings s = read_settings(items[i], prefix, {{prefix, kDeviceOptions}});
-    const auto kind = s.find(prefix + "kind");
-    if (kind == s.end()) refuse(items[i], prefix.substr(0, prefix.size() - 1), "a map with the key kind: gpu or nic");
-    const auto at = s.find(prefix + "switch");
-    const std::uint32_t behind = at == s.end() ? nic::kRootPort : static_cast<std::uint32_t>(at->second.number);
-    const std::int64_t count = s.find(prefix + "count")->second.number;
-    const bool gpu = kind->second.text == "gpu";
-    if (const auto lanes = s.find(prefix + "pcie.lanes");
-        lanes != s.end() && (lanes->second.number & (lanes->second.number - 1)) != 0)
-      throw text::InputError(lanes->second.place, prefix + "pcie.lanes", "1, 2, 4, 8 or 16",
-                             fmt::format("{}", lanes->second.number));
-    if (const yaml::Node* pcie = items[i].find("pcie"); pcie != nullptr && !gpu)
-      throw text::InputError(pcie->place, prefix + "pcie", "none for NICs, whose link is their hardware's", "one");
-    for (std::int64_t k = 0; k < count; ++k) {
-      if (gpu)
-        host.gpus.push_back({behind, link_rate(nic, s, prefix)});
-      else
-        switches.push_back(behind);
-    }
-  }
-  if (host.gpus.size() > static_cast<std::size_t>(kGpusMost))
-    throw text::InputError(node.place, path, fmt::format("at most {} GPUs", kGpusMost),
-                           fmt::format("{}", host.gpus.size()));
-  host.nic_switches = switches;
-  return static_cast<std::uint32_t>(switches.size());
-}
-
 /// Topologies whose hosts can have several NICs say where each of them is.
 void require_place_for_nics(const text::Place& place, const std::string& path, std::uint32_t nics,
                             const Settings& settings, const Scenario& out) {
@@ -181,6 +150,18 @@ void require_place_for_nics(const text::Place& place, const std::string& path, s
                            fmt::format("{}", nics));
 }
 
+void require_place_for_ports(const Value& ports, const std::string& path, const Settings& settings,
+                             const Scenario& out) {
+  if (ports.number == 1) return;
+  const std::string_view name = settings.find("topology.kind")->second.text;
+  if (!out.network.flow.platform.empty() || (name != "star" && name != "custom"))
+    throw text::InputError(ports.place, path, "1: NICs with several ports are in topologies star and custom",
+                           fmt::format("{}", ports.number));
+  if (out.network.model == fabric::Model::flow || out.hardware.link_ideal)
+    throw text::InputError(ports.place, path, "1 without links that packets take (fabric.model: flow, link.ideal)",
+                           fmt::format("{}", ports.number));
+}
+
 void read_entry(const yaml::Node& item, std::size_t entry, const Settings& settings, Taken& taken, Scenario& out) {
   const std::string prefix = fmt::format("hosts[{}].", entry);
   const Settings s = read_settings(item, prefix, {{prefix, kHostOptions}});
@@ -191,13 +172,15 @@ void read_entry(const yaml::Node& item, std::size_t entry, const Settings& setti
   const auto nics = s.find(prefix + "nics");
   if (nics != s.end()) host.nics = static_cast<std::uint32_t>(nics->second.number);
   const text::Place& place = nics != s.end() ? nics->second.place : item.place;
-  if (const yaml::Node* devices = item.find("devices"); devices != nullptr) {
-    const nic::HardwareProfile& p = host.hardware == 0 ? out.hardware : out.hosts.hardware[host.hardware - 1];
-    const std::uint32_t named = read_devices(*devices, prefix + "devices", p, host);
-    if (nics == s.end() && named > host.nics) host.nics = named;
-    if (named > host.nics)
-      throw text::InputError(devices->place, prefix + "devices",
-                             fmt::format("at most the {} NICs of the host", host.nics), fmt::format("{}", named));
+  const nic::HardwareProfile& p = host.hardware == 0 ? out.hardware : out.hosts.hardware[host.hardware - 1];
+  const std::uint32_t named = read_pcie_tree(item, prefix, s, p, host);
+  if (nics == s.end() && named > host.nics) host.nics = named;
+  if (named > host.nics)
+    throw text::InputError(item.find("devices")->place, prefix + "devices",
+                           fmt::format("at most the {} NICs of the host", host.nics), fmt::format("{}", named));
+  if (const Value* ports = given(s, prefix + "ports"); ports != nullptr) {
+    host.ports = static_cast<std::uint32_t>(ports->number);
+    require_place_for_ports(*ports, prefix + "ports", settings, out);
   }
   require_place_for_nics(place, prefix + "nics", host.nics, settings, out);
   for (const NodeId h : hosts) out.hosts.of[h] = host;
@@ -206,7 +189,6 @@ void read_entry(const yaml::Node& item, std::size_t entry, const Settings& setti
 }  // namespace
 
 std::span<const Option> host_options() { return kHostOptions; }
-std::span<const Option> device_options() { return kDeviceOptions; }
 
 void read_hosts(const yaml::Node& node, const Settings& settings, Scenario& out) {
   const std::vector<yaml::Node>& items = list(node, "hosts", "hosts and what they have");
@@ -217,27 +199,45 @@ void read_hosts(const yaml::Node& node, const Settings& settings, Scenario& out)
   if (alike) out.hosts = {};
 }
 
-std::uint32_t nics(const Scenario& out) {
-  return out.nodes + static_cast<std::uint32_t>(nic::further_nics(out.hosts).size());
+std::uint32_t ports(const Scenario& out) { return nic::count_ports(out.hosts, out.nodes); }
+
+namespace {
+/// `h0`, `h0.1`, `h0.1.1`; none: it names no port of a host.
+std::optional<nic::PortId> port_named(const std::string& name, const Scenario& out) {
+  std::vector<std::int64_t> numbers;
+  if (!name.starts_with('h')) return std::nullopt;
+  for (std::size_t at = 1; at <= name.size();) {
+    const std::size_t dot = std::min(name.find('.', at), name.size());
+    const std::optional<std::int64_t> number = text::parse_integer(name.substr(at, dot - at));
+    if (!number || *number < 0) return std::nullopt;
+    numbers.push_back(*number);
+    at = dot + 1;
+  }
+  constexpr std::size_t kParts = 3;  // host, NIC, port
+  if (numbers.empty() || numbers.size() > kParts || name.ends_with('.')) return std::nullopt;
+  numbers.resize(kParts);
+  if (numbers[0] >= out.nodes) return std::nullopt;
+  const auto host = static_cast<NodeId>(numbers[0]);
+  if (numbers[1] >= out.hosts.nics(host) || numbers[2] >= out.hosts.ports(host)) return std::nullopt;
+  const std::vector<nic::PortId> all = nic::ports_of(out.hosts, out.nodes, host);
+  return all[static_cast<std::size_t>(numbers[2] * out.hosts.nics(host) + numbers[1])];
 }
+}  // namespace
 
 fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& path, const Scenario& out,
                                   std::uint32_t switches) {
-  const std::uint32_t ends = nics(out);
+  const std::uint32_t ends = ports(out);
   if (ends == out.nodes) return vertex(node, path, out.nodes, switches);
-  const std::string& name = node.text;
-  const std::size_t dot = name.find('.');
-  const auto v = node.kind == yaml::Node::Kind::scalar
-                     ? fabric::topology::vertex_of(name.substr(0, dot), out.nodes, switches)
-                     : std::nullopt;
-  const auto index =
-      dot == std::string::npos ? std::optional<std::int64_t>(0) : text::parse_integer(name.substr(dot + 1));
-  if (v && *v >= out.nodes && dot == std::string::npos) return *v - out.nodes + ends;
-  if (v && *v < out.nodes && index && *index >= 0 && *index < out.hosts.nics(*v))
-    return nic::nics_of(out.hosts, out.nodes, *v)[static_cast<std::size_t>(*index)];
-  refuse(node, path,
-         fmt::format("one of {} hosts (h0, h1, ...), NIC k of one (h0.k), or one of {} switches (s0, s1, ...)",
-                     out.nodes, switches));
+  if (node.kind == yaml::Node::Kind::scalar) {
+    if (const auto port = port_named(node.text, out)) return *port;
+    const auto v = fabric::topology::vertex_of(node.text, out.nodes, switches);
+    if (v && *v >= out.nodes) return *v - out.nodes + ends;
+  }
+  refuse(
+      node, path,
+      fmt::format("one of {} hosts (h0, h1, ...), NIC k of one (h0.k), port p of that (h0.k.p), or one of {} switches "
+                  "(s0, s1, ...)",
+                  out.nodes, switches));
 }
 
 }  // namespace loco::scenario

@@ -111,12 +111,12 @@ std::uint32_t hosts_of(const topology::Parameters& shape) {
   return static_cast<std::uint32_t>(topology::size_of(shape).hosts);
 }
 
-/// The shape has an end for each NIC; a custom one its edges, whose ends are NICs by name.
-void add_nics(const yaml::Node& root, Scenario& out) {
-  if (auto* star = std::get_if<topology::Star>(&out.network.shape)) star->nodes = nics(out);
+/// The shape has an end for each port; a custom one its edges, whose ends are ports by name.
+void add_ends(const yaml::Node& root, Scenario& out) {
+  if (auto* star = std::get_if<topology::Star>(&out.network.shape)) star->nodes = ports(out);
   auto* const custom = std::get_if<topology::Custom>(&out.network.shape);
   if (custom == nullptr) return;
-  custom->hosts = nics(out);
+  custom->hosts = ports(out);
   const yaml::Node* const edges = yaml::find_at(root, "topology.edges");
   if (edges == nullptr) return;
   const std::vector<yaml::Node>& items = list(*edges, "topology.edges", "cables");
@@ -154,10 +154,10 @@ void apply_options(const Settings& settings, fabric::Options& options) {
 void check_fit(const text::Place& place, const Scenario& scenario) {
   try {
     fabric::Config network = scenario.network;
-    network.nodes = nics(scenario);
+    network.nodes = ports(scenario);
     network.topology = scenario.topology;
     for (const NodeStop& stop : scenario.stops)
-      for (const nic::NicId nic : nic::nics_of(scenario.hosts, scenario.nodes, stop.node))
+      for (const nic::PortId nic : nic::ports_of(scenario.hosts, scenario.nodes, stop.node))
         fabric::disconnect(network, nic, stop.at);
     const nic::System probe({.profile = scenario.hardware,
                              .hosts = scenario.hosts,
@@ -303,7 +303,7 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
       out.nodes = hosts_of(out.network.shape);
     }
     apply_hosts(root, settings, out);
-    if (!from_file) add_nics(root, out);
+    if (!from_file) add_ends(root, out);
     const topology::Topology graph = topology::build(out.network.shape);
     if (!from_file)
       out.topology = kind == topology::Kind::star           ? fabric::Topology::star

@@ -58,8 +58,9 @@ std::span<const Option> run_options() {
        .doc = "A hardware profile, by name or path, or a map that starts from one: {base: NAME, nic: {...}}."},
       {.key = "hosts",
        .type = Type::list,
-       .doc = "Hosts that differ: a list of {nodes: [0-15], hardware: cx7-ib-ndr, nics: 8, devices: [{kind: gpu, "
-              "count: 8, switch: 0}]}; see docs/hardware.md."},
+       .doc =
+           "Hosts that differ: a list of {nodes: [0-15], hardware: cx7-ib-ndr, nics: 8, ports: 2, pcie: {sockets: 2, "
+           "switches: [{name: a}]}, devices: [{kind: gpu, count: 8, switch: a}]}; see docs/hardware.md."},
       {.key = "platform",
        .least = 1,
        .most = 4096,

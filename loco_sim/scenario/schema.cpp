@@ -7,6 +7,7 @@
 #include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/hosts.hpp"
+#include "loco_sim/scenario/pcie_tree.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "nic_model/profile_options.hpp"
 #include "text/json.hpp"
@@ -215,6 +216,10 @@ Json hosts_json(const std::string& doc) {
   Json host = object_of({{"", host_options()}});
   host["properties"]["nodes"] = {{"description", doc_of("nodes")}, {"anyOf", Json::array({one, some})}};
   host["properties"]["hardware"] = hardware_json(doc_of("hardware"));
+  Json one_switch = object_of({{"", switch_options()}});
+  one_switch["required"] = {"name"};
+  host["properties"]["pcie"]["properties"]["switches"] = {
+      {"type", "array"}, {"description", doc_of("pcie.switches")}, {"items", one_switch}};
   host["properties"]["devices"] = {{"type", "array"}, {"description", doc_of("devices")}, {"items", device}};
   return {{"type", "array"}, {"description", doc}, {"items", host}};
 }

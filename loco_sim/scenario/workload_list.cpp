@@ -8,6 +8,7 @@
 #include "loco_sim/scenario/classes.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/transports.hpp"
+#include "loco_sim/workloads/kinds.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"
@@ -42,10 +43,17 @@ void require_few_threads(const Value& value, const std::string& path, std::uint3
                          fmt::format("{} on each of {}", value.number, nodes));
 }
 
-/// `memory: gpu1` is of hosts that have such a GPU.
-void require_gpu(const Value& memory, const std::string& path, const Scenario& out) {
-  for (NodeId host = 0; memory.given && memory.number != 0 && host < out.nodes; ++host) {
-    if (out.hosts.gpus(host) >= static_cast<std::size_t>(memory.number)) continue;
+/// `memory: gpu1` is of hosts that have such a GPU, `numa1` of those with two sockets.
+void require_memory(const Value& memory, const std::string& path, const Scenario& out) {
+  const nic::RegionKind kind = workloads::memory_of_name(memory.number);
+  for (NodeId host = 0; memory.given && host < out.nodes; ++host) {
+    if (kind.numa >= out.hosts.sockets(host))
+      throw text::InputError(
+          memory.place, path,
+          fmt::format("the memory of a socket that every host has (hosts: pcie.sockets): host {} has {}", host,
+                      out.hosts.sockets(host)),
+          text::in_quotes(memory.text));
+    if (out.hosts.gpus(host) >= kind.gpu) continue;
     throw text::InputError(memory.place, path,
                            fmt::format("the memory of a GPU that every host has (hosts: devices): host {} has {}", host,
                                        out.hosts.gpus(host)),
@@ -180,7 +188,7 @@ workloads::Params read_parameters(const Settings& settings, const std::string& p
                              fmt::format("{}", value.number));
     parameters.set(spec.key, value.number);
     if (spec.key == "threads_per_node") require_few_threads(value, path, nodes);
-    if (spec.key == "memory") require_gpu(value, path, out);
+    if (spec.key == "memory") require_memory(value, path, out);
   }
   if (workload.misfit == nullptr) return parameters;
   const auto misfit = workload.misfit(parameters, nodes);

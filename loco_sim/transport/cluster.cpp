@@ -25,8 +25,8 @@ SimulatedCluster::~SimulatedCluster() { runtime_.threads().unwind(); }
 
 Transport& SimulatedCluster::node(NodeId node) { return *nodes_.at(node); }
 
-Region SimulatedCluster::allocate_on_gpu(NodeId node, std::uint64_t size, std::uint8_t gpu) {
-  return nodes_.at(node)->allocate_on_gpu(size, gpu);
+Region SimulatedCluster::allocate_in(NodeId node, std::uint64_t size, const nic::RegionKind& kind) {
+  return nodes_.at(node)->allocate_in(size, kind);
 }
 
 void SimulatedCluster::spawn(NodeId node, std::string name, Program program) {

@@ -50,9 +50,9 @@ class SimulatedCluster {
   [[nodiscard]] nic::System& system() { return runtime_.system(); }
   [[nodiscard]] const nic::System& system() const { return runtime_.system(); }
   [[nodiscard]] Transport& node(NodeId node);
-  /// Memory of a node's GPU that all its queue pairs may send from and write to. Throws std::invalid_argument when
-  /// there is no such GPU.
-  Region allocate_on_gpu(NodeId node, std::uint64_t size, std::uint8_t gpu);
+  /// Memory of that kind of a node, which all its queue pairs may send from and write to. Throws std::invalid_argument
+  /// when there is none.
+  Region allocate_in(NodeId node, std::uint64_t size, const nic::RegionKind& kind);
   /// For what is built beside the nodes' transports.
   [[nodiscard]] ClusterContext& context() { return context_; }
   /// Programs that have not ended, those of stopped nodes left out.

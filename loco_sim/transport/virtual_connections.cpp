@@ -57,9 +57,11 @@ VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to
   return ends_[thread][to.peer];
 }
 
-/// Threads take turns over the NICs of their hosts, by their number: so both ends are on NICs of one number where the
-/// hosts have as many.
+/// Threads take turns over the NICs of their hosts, then over these NICs' ports, by their number: so both ends are on
+/// NICs and ports of one number where the hosts have as many.
 nic::QpId VirtualTransport::create_end(std::uint32_t thread, std::uint8_t service) {
+  const nic::HostsConfig& hosts = cluster_.config.hosts;
+  const std::uint32_t nics = hosts.nics(node_);
   const Service& of = cluster_.services[service];
   const auto inbox = inboxes_.find(of.inbox);
   const bool receives = inbox != inboxes_.end();
@@ -71,7 +73,8 @@ nic::QpId VirtualTransport::create_end(std::uint32_t thread, std::uint8_t servic
                                            .ack_class = of.ack_class,
                                            .congestion = of.congestion,
                                            .transport = of.transport,
-                                           .nic = thread % cluster_.config.hosts.nics(node_)});
+                                           .nic = thread % nics,
+                                           .port = static_cast<std::uint8_t>(thread / nics % hosts.ports(node_))});
 }
 
 void VirtualTransport::adopt(nic::ThreadId id) {

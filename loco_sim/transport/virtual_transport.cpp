@@ -151,9 +151,7 @@ void VirtualTransport::object_ends(std::string_view name) {
 
 Region VirtualTransport::allocate(std::uint64_t size) { return registered(size, {}); }
 Region VirtualTransport::allocate_on_device(std::uint64_t size) { return registered(size, {.device = true}); }
-Region VirtualTransport::allocate_on_gpu(std::uint64_t size, std::uint8_t gpu) {
-  return registered(size, {.gpu = static_cast<std::uint8_t>(gpu + 1)});
-}
+Region VirtualTransport::allocate_in(std::uint64_t size, const nic::RegionKind& kind) { return registered(size, kind); }
 
 /// What is zero already need not be made so: the machine knows, at no cost.
 void VirtualTransport::clear(Address base, std::uint64_t size) {

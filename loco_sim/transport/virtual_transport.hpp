@@ -38,7 +38,7 @@ class VirtualTransport final : public Transport {
 
   Region allocate(std::uint64_t size) override;
   Region allocate_on_device(std::uint64_t size) override;
-  Region allocate_on_gpu(std::uint64_t size, std::uint8_t gpu);
+  Region allocate_in(std::uint64_t size, const nic::RegionKind& kind);
   void clear(Address base, std::uint64_t size) override;
   [[nodiscard]] bool stored(Address base, std::uint64_t size) override;
   std::uint64_t load(Address address) override;

@@ -7,6 +7,7 @@
 #include "loco_sim/loco/objects/barrier.hpp"
 #include "loco_sim/loco/objects/ring_buffer.hpp"
 #include "loco_sim/workloads/workload.hpp"
+#include "nic_model/verbs.hpp"
 
 namespace loco::workloads {
 
@@ -370,8 +371,16 @@ inline constexpr std::array kPatternParams = {
            .doc = "what the nodes do in a round"}};
 
 inline constexpr std::array<std::string_view, 4> kTrafficNames = {"incast", "permutation", "all_to_all", "victim"};
-inline constexpr std::array<std::string_view, 9> kMemoryNames = {"host", "gpu0", "gpu1", "gpu2", "gpu3",
-                                                                 "gpu4", "gpu5", "gpu6", "gpu7"};
+inline constexpr std::array<std::string_view, 16> kMemoryNames = {"host",  "gpu0",  "gpu1",  "gpu2",  "gpu3",  "gpu4",
+                                                                  "gpu5",  "gpu6",  "gpu7",  "numa1", "numa2", "numa3",
+                                                                  "numa4", "numa5", "numa6", "numa7"};
+/// Where memory of such a name is.
+[[nodiscard]] constexpr nic::RegionKind memory_of_name(std::int64_t name) {
+  constexpr std::int64_t kLastGpu = 8;
+  const bool gpu = name <= kLastGpu;
+  return {.gpu = static_cast<std::uint8_t>(gpu ? name : 0),
+          .numa = static_cast<std::uint8_t>(gpu ? 0 : name - kLastGpu)};
+}
 inline constexpr std::array kTrafficParams = {
     Option{.key = "pattern",
            .type = Type::choice,
@@ -397,12 +406,13 @@ inline constexpr std::array kTrafficParams = {
            .least = 1,
            .most = 1024,
            .doc = "messages that a sender has under way at once"},
-    Option{
-        .key = "memory",
-        .type = Type::choice,
-        .fallback = 0,
-        .choices = kMemoryNames,
-        .doc = "whose memory messages are sent from and written to: the host's, or one of its GPUs' (hosts: devices)"}};
+    Option{.key = "memory",
+           .type = Type::choice,
+           .fallback = 0,
+           .choices = kMemoryNames,
+           .doc = "whose memory messages are sent from and written to: the host's, behind its first socket or another "
+                  "one (hosts: "
+                  "pcie), or one of its GPUs' (hosts: devices)"}};
 
 inline constexpr std::int64_t kFlowBytesMost = std::int64_t{1} << 30;
 inline constexpr std::array<std::string_view, 6> kFlowPatternNames = {"incast",     "permutation", "shift",

@@ -44,12 +44,11 @@ Plan make_plan(const Setup& setup) {
       break;
   }
   const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
-  const auto gpu = static_cast<std::uint8_t>(setup.params.get("memory"));  // 0: the host's
+  const nic::RegionKind kind = memory_of_name(setup.params.get("memory"));
   WorkloadHosts& hosts = setup.hosts;
   for (NodeId n = 0; n < nodes; ++n) {
-    plan.memory.push_back(
-        gpu == 0 ? hosts.transport(n).allocate(size)
-                 : hosts.cluster().allocate_on_gpu(hosts.node(n), size, static_cast<std::uint8_t>(gpu - 1)));
+    plan.memory.push_back(kind == nic::RegionKind{} ? hosts.transport(n).allocate(size)
+                                                    : hosts.cluster().allocate_in(hosts.node(n), size, kind));
   }
   return plan;
 }

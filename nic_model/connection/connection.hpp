@@ -39,9 +39,14 @@ class alignas(sim::kCacheLine / 2) Connection {
         policy_(policy),
         traffic_class_(config.traffic_class),
         ack_class_(config.ack_class == kOwnClass ? config.traffic_class : config.ack_class),
-        congestion_(config.congestion) {}
+        congestion_(config.congestion),
+        port_(config.port) {}
 
-  [[nodiscard]] NodeId node() const { return node_; }
+  /// Its NIC.
+  [[nodiscard]] NicId node() const { return node_; }
+  /// Which of its NIC's ports it is bound to, and its peer of the peer's.
+  [[nodiscard]] std::uint8_t port() const { return port_; }
+  [[nodiscard]] std::uint8_t peer_port() const { return peer_port_; }
   [[nodiscard]] QpId peer() const { return peer_; }
   [[nodiscard]] NodeId peer_node() const { return peer_node_; }
   [[nodiscard]] ThreadId thread() const { return thread_; }  ///< whose subevents its work requests are
@@ -65,9 +70,10 @@ class alignas(sim::kCacheLine / 2) Connection {
 
   // for set-up and the state machine
   void set_thread(ThreadId thread) { thread_ = thread; }
-  void set_peer(QpId peer, NodeId node) {
+  void set_peer(QpId peer, const Connection& of) {
     peer_ = peer;
-    peer_node_ = node;
+    peer_node_ = of.node();
+    peer_port_ = of.port();
   }
   void set_qkey(std::uint32_t qkey) { qkey_ = qkey; }
   void set_settings(std::uint32_t number) { settings_ = number; }
@@ -89,6 +95,8 @@ class alignas(sim::kCacheLine / 2) Connection {
   std::uint8_t traffic_class_ = 0;
   std::uint8_t ack_class_ = 0;
   std::uint8_t congestion_ = 0;
+  std::uint8_t port_ = 0;
+  std::uint8_t peer_port_ = 0;
   std::uint32_t qkey_ = 0;  // UD
   std::uint32_t settings_ = 0;
 };
@@ -101,6 +109,13 @@ class alignas(sim::kCacheLine / 2) Connection {
 }
 /// Their number in the table, where they are from now on. Queue pairs' settings are of few kinds, or seldom set.
 [[nodiscard]] std::uint32_t number_of(std::vector<QpSettings>& all, const QpSettings& settings);
+/// The port that it is bound to, on the network, and that of its peer. Precondition of the latter: it has one.
+[[nodiscard]] inline PortId port_of(const Engine& engine, const Connection& qp) {
+  return engine.kernel.port_of(qp.node(), qp.port());
+}
+[[nodiscard]] inline PortId peer_port_of(const Engine& engine, const Connection& qp) {
+  return engine.kernel.port_of(qp.peer_node(), qp.peer_port());
+}
 
 /// How it delivers.
 [[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, const Connection& qp) {

@@ -27,7 +27,7 @@ class HostMemory;
 struct HeldRead;
 class NicContext;
 class PcieLink;
-class PeerDevice;
+class PciePaths;
 class Port;
 class PostedDomain;
 class Process;
@@ -40,10 +40,11 @@ class Responder;
 struct StalledPacket;
 struct State;
 class Thread;
+class TreeLink;
 
-/// The state of all units. Indices: hosts (memories, processes), NICs (hosts, links, ports, receive_buffers, caches,
-/// atomics; ack_timers: one for all, unless Kernel::ranked()), threads, ordering domains, queue pairs, completion
-/// queues, receive queues.
+/// The state of all units. Indices: hosts (memories, processes), NICs (hosts, links, caches, atomics; ack_timers: one
+/// for all, unless Kernel::ranked()), ports (ports, receive_buffers), threads, ordering domains, queue pairs,
+/// completion queues, receive queues.
 struct Units {
   Kernel& kernel;
   fabric::Network& network;
@@ -54,7 +55,8 @@ struct Units {
   std::vector<Thread>& threads;
   std::vector<Host>& hosts;
   std::vector<PcieLink>& links;
-  std::vector<PeerDevice>& peers;
+  const PciePaths& paths;
+  std::vector<TreeLink>& tree_links;
   std::vector<PostedDomain>& domains;
   std::vector<Port>& ports;
   std::vector<ReceiveBuffer>& receive_buffers;

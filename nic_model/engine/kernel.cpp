@@ -46,7 +46,7 @@ bool has_bursts(const SystemConfig& c) {
   const auto all = [](const auto& values, const auto& holds) { return std::ranges::all_of(values, holds); };
   return c.timed && !c.witness && c.network.model == fabric::Model::packet && has_bursts(c.profile) &&
          all(hosts.hardware, [](const HardwareProfile& p) { return has_bursts(p); }) &&
-         all(hosts.of, [](const HostConfig& h) { return h.nics == 1; });
+         all(hosts.of, [](const HostConfig& h) { return h.nics == 1 && h.ports == 1; });
 }
 
 /// Every host's profile is one that there is, fits, and fits the others; every host has a NIC.
@@ -59,9 +59,13 @@ void check_hosts(const SystemConfig& c) {
     if (const std::string_view key = differs_in(c.profile, p); !key.empty())
       throw std::invalid_argument(fmt::format("{} must be the same on all hosts", key));
   }
-  for (const HostConfig& host : c.hosts.of) {
+  for (NodeId node = 0; node < c.nodes; ++node) {
+    const HostConfig& host = c.hosts.of[node];
     if (host.hardware > c.hosts.hardware.size()) throw std::invalid_argument("a host has hardware that is not there");
-    if (host.nics == 0) throw std::invalid_argument("a host has at least one NIC");
+    if (const std::string error = validate(host); !error.empty()) throw std::invalid_argument(error);
+    if (host.sockets.count > 1 && c.hosts.profile(c.profile, node).pcie_remote_numa)
+      throw std::invalid_argument(
+          "pcie.remote_numa is of hosts with one socket: with several the region says whose memory it is in");
   }
 }
 
@@ -103,6 +107,9 @@ SystemConfig checked(const SystemConfig& config) {
     p.faults = c.profile.faults;
     p.transport = c.profile.transport;
   }
+  const bool several_ports = std::ranges::any_of(config.hosts.of, [](const HostConfig& h) { return h.ports > 1; });
+  if (several_ports && (config.network.model == fabric::Model::flow || config.profile.link_ideal))
+    throw std::invalid_argument("NICs with several ports need links: fabric.model: packet, and no link.ideal");
   const Faults& faults = config.profile.faults;
   const bool when_whole = any_policy(config, [](const DeliveryPolicy& policy) { return policy.order.when_whole; });
   if (when_whole && (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion) ||
@@ -152,6 +159,20 @@ std::vector<NicPlace> further_nics(const HostsConfig& hosts) {
   return all;
 }
 
+std::vector<PortPlace> further_ports(const HostsConfig& hosts, std::uint32_t nodes) {
+  std::uint32_t most = 1;
+  for (const HostConfig& host : hosts.of) most = std::max(most, host.ports);
+  std::vector<PortPlace> all;
+  if (most == 1) return all;
+  const std::vector<NicPlace> further = further_nics(hosts);
+  const auto nics = nodes + static_cast<NicId>(further.size());
+  for (std::uint32_t index = 1; index < most; ++index) {
+    for (NicId nic = 0; nic < nics; ++nic)
+      if (index < hosts.ports(nic < nodes ? nic : further[nic - nodes].host)) all.push_back({nic, index});
+  }
+  return all;
+}
+
 std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host) {
   std::vector<NicId> all = {host};
   const std::vector<NicPlace> further = further_nics(hosts);
@@ -160,22 +181,46 @@ std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId
   return all;
 }
 
+std::uint32_t count_ports(const HostsConfig& hosts, std::uint32_t nodes) {
+  return nodes + static_cast<std::uint32_t>(further_nics(hosts).size() + further_ports(hosts, nodes).size());
+}
+
+std::vector<PortId> ports_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host) {
+  std::vector<PortId> all = nics_of(hosts, nodes, host);
+  const std::vector<PortPlace> further = further_ports(hosts, nodes);
+  const auto first = count_ports(hosts, nodes) - static_cast<PortId>(further.size());
+  const std::vector<NicId> nics = all;
+  for (std::uint32_t i = 0; i < further.size(); ++i)
+    if (std::ranges::find(nics, further[i].nic) != nics.end()) all.push_back(first + i);
+  return all;
+}
+
 namespace {
-/// What the NICs have of their own, by their numbers.
+/// `h0`, of several NICs `h0.1`, of several ports `h0.1.1`.
+std::string name_of(const HostsConfig& hosts, NodeId host, std::uint32_t nic, std::uint32_t port) {
+  if (hosts.ports(host) > 1) return fmt::format("h{}.{}.{}", host, nic, port);
+  return hosts.nics(host) == 1 ? std::string() : fmt::format("h{}.{}", host, nic);
+}
+/// What the ports have of their own, by their numbers.
 std::vector<fabric::EndPoint> end_points(const SystemConfig& c) {
   std::vector<fabric::EndPoint> all;
   if (c.hosts.of.empty()) return all;
-  const auto add = [&](NodeId host, std::uint32_t index) {
+  const auto add = [&](NodeId host, std::uint32_t index, std::uint32_t port) {
     const HardwareProfile& p = c.hosts.profile(c.profile, host);
-    all.push_back({.name = c.hosts.nics(host) == 1 ? std::string() : fmt::format("h{}.{}", host, index),
+    all.push_back({.name = name_of(c.hosts, host, index, port),
                    .loopback_latency = p.nic_loopback,
                    .delivery_latency = p.nic_receive,
                    .delivery_jitter = p.nic_jitter,
                    .rate = p.link_rate,
                    .gap = p.nic_packet_gap});
   };
-  for (NodeId host = 0; host < c.nodes; ++host) add(host, 0);
-  for (const NicPlace& place : further_nics(c.hosts)) add(place.host, place.index);
+  const std::vector<NicPlace> further = further_nics(c.hosts);
+  for (NodeId host = 0; host < c.nodes; ++host) add(host, 0, 0);
+  for (const NicPlace& place : further) add(place.host, place.index, 0);
+  for (const PortPlace& port : further_ports(c.hosts, c.nodes)) {
+    const NicPlace nic = port.nic < c.nodes ? NicPlace{port.nic, 0} : further[port.nic - c.nodes];
+    add(nic.host, nic.index, port.index);
+  }
   return all;
 }
 }  // namespace
@@ -210,7 +255,12 @@ fabric::Config fabric_config(const SystemConfig& c) {
 }
 
 Kernel::Kernel(const SystemConfig& c)
-    : config_(checked(c)), further_nics_(further_nics(c.hosts)), loses_packets_(can_lose(c)), bursts_(has_bursts(c)) {
+    : config_(checked(c)),
+      further_nics_(further_nics(c.hosts)),
+      further_ports_(further_ports(c.hosts, c.nodes)),
+      loses_packets_(can_lose(c)),
+      bursts_(has_bursts(c)) {
+  nics_ = c.nodes + static_cast<NicId>(further_nics_.size());
   if (!c.hosts.of.empty()) set_kinds();
   ranked_ = c.network.share.ranked;
   // Speculation compares what it has read from its beginning on; the flaw is about what was read last.
@@ -264,22 +314,20 @@ Kernel::Kernel(const SystemConfig& c)
 
 /// Equal ones are one kind.
 void Kernel::set_kinds() {
-  std::uint32_t gpus = 0;
-  for (const HostConfig& host : config_.hosts.of) {
-    first_gpu_.push_back(gpus);
-    gpus += static_cast<std::uint32_t>(host.gpus.size());
-  }
   for (NicId nic = 0; nic < nics(); ++nic) {
     const NodeId host = host_of(nic);
     HardwareProfile p = config_.hosts.profile(config_.profile, host);
-    if (!config_.hosts.of.empty() && config_.hosts.of[host].switch_of(index_of(nic)) != kRootPort) {
-      p.pcie_upstream += p.pcie_switch;
-      p.pcie_downstream += p.pcie_switch;
-    }
+    const HostConfig& described = config_.hosts.of[host];
+    sim::Duration switches{};
+    for (const std::uint32_t s : switches_above(described, described.switch_of(index_of(nic))))
+      switches += switch_delay(described, p, s);
+    p.pcie_upstream += switches;
+    p.pcie_downstream += switches;
     auto kind = std::ranges::find(kinds_, p);
     if (kind == kinds_.end()) kind = kinds_.insert(kind, p);
     kind_of_.push_back(static_cast<std::uint16_t>(kind - kinds_.begin()));
   }
+  for (const PortPlace& port : further_ports_) kind_of_.push_back(kind_of_[port.nic]);
   alike_ = kinds_.size() == 1 && kinds_.front() == config_.profile;
 }
 
@@ -296,6 +344,14 @@ NicId Kernel::nic_of(NodeId host, std::uint32_t index) const {
   if (found == further_nics_.end())
     throw std::invalid_argument(fmt::format("host {} has no NIC {}: it has {}", host, index, config_.hosts.nics(host)));
   return config_.nodes + static_cast<NicId>(found - further_nics_.begin());
+}
+
+PortId Kernel::further_port(NicId nic, std::uint32_t index) const {
+  const auto found = std::ranges::find(further_ports_, PortPlace{nic, index});
+  if (found == further_ports_.end())
+    throw std::invalid_argument(fmt::format("NIC {} of host {} has no port {}: it has {}", index_of(nic), host_of(nic),
+                                            index, config_.hosts.ports(host_of(nic))));
+  return nics() + static_cast<PortId>(found - further_ports_.begin());
 }
 
 SubeventId Kernel::next_subevent() {

@@ -51,19 +51,32 @@ class Kernel {
   explicit Kernel(const SystemConfig& config);
 
   [[nodiscard]] const SystemConfig& config() const { return config_; }
-  /// The hardware of a NIC and its host. Of a NIC behind a PCIe switch each way to the root complex is longer by it.
+  /// The hardware of a NIC, or of a port's, and its host. Of a NIC behind a PCIe switch each way to the root complex is
+  /// longer by it.
   [[nodiscard]] const HardwareProfile& profile(NicId nic) const {
     if (alike_) [[likely]]
       return config_.profile;
     return kinds_[kind_of_[nic]];
   }
   /// Of all hosts.
-  [[nodiscard]] NicId nics() const { return config_.nodes + static_cast<NicId>(further_nics_.size()); }
+  [[nodiscard]] NicId nics() const { return nics_; }
+  [[nodiscard]] PortId ports() const { return nics() + static_cast<PortId>(further_ports_.size()); }
+  [[nodiscard]] NicId nic_of_port(PortId port) const {
+    return port < nics() ? port : further_ports_[port - nics()].nic;
+  }
+  /// Has any NIC several?
+  [[nodiscard]] bool several_ports() const { return !further_ports_.empty(); }
+  /// That port of a NIC. Throws std::invalid_argument when there is none.
+  [[nodiscard]] PortId port_of(NicId nic, std::uint32_t index) const {
+    return index == 0 ? nic : further_port(nic, index);
+  }
+  /// Of a NIC, or of a port's.
   [[nodiscard]] NodeId host_of(NicId nic) const {
     if (nic < config_.nodes) [[likely]]
       return nic;
     if (nic == kNone) return kNone;  // a datagram's queue pair has no peer
-    return further_nics_[nic - config_.nodes].host;
+    const NicId of_port = nic_of_port(nic);
+    return of_port < config_.nodes ? of_port : further_nics_[of_port - config_.nodes].host;
   }
   /// Which of its host's NICs it is.
   [[nodiscard]] std::uint32_t index_of(NicId nic) const {
@@ -71,8 +84,6 @@ class Kernel {
   }
   /// Throws std::invalid_argument when the host has no such NIC.
   [[nodiscard]] NicId nic_of(NodeId host, std::uint32_t index) const;
-  /// The number of a host's first GPU among those of all hosts.
-  [[nodiscard]] std::uint32_t first_gpu(NodeId host) const { return first_gpu_[host]; }
   [[nodiscard]] const Faults& faults() const { return config_.profile.faults; }
   /// How connections deliver, by policy_number().
   [[nodiscard]] const DeliveryPolicy& policy(std::uint8_t number) const { return policies_[number]; }
@@ -100,6 +111,8 @@ class Kernel {
   /// one, at most, in the order of time; on the ideal network no time passes.
   [[nodiscard]] sim::Duration packet_spread() const { return packet_spread_; }
 
+  /// Is this a run in the order of time?
+  [[nodiscard]] bool in_time() const { return in_time_; }
   /// The first time-out of adaptive retransmission, whose time-outs adapt to round trips: on fabrics that drop.
   [[nodiscard]] sim::Duration lossy_timeout(NodeId node) const {
     return drops_in_time_ ? profile(node).nic_lossy_timeout : sim::Duration{};
@@ -187,13 +200,15 @@ class Kernel {
   static constexpr std::uint8_t kLast = kOfOthers + 1;
 
   void set_kinds();
+  [[nodiscard]] PortId further_port(NicId nic, std::uint32_t index) const;
 
   SystemConfig config_;
+  NicId nics_ = 0;
   std::vector<NicPlace> further_nics_{};
-  std::vector<std::uint32_t> first_gpu_{};  // by host; empty where hosts have no others than their NIC
-  bool alike_ = true;                       // all NICs have the same hardware
-  std::vector<HardwareProfile> kinds_{};    // else: what there is
-  std::vector<std::uint16_t> kind_of_{};    // by NIC
+  std::vector<PortPlace> further_ports_{};
+  bool alike_ = true;                     // all NICs have the same hardware
+  std::vector<HardwareProfile> kinds_{};  // else: what there is
+  std::vector<std::uint16_t> kind_of_{};  // by port
   std::vector<DeliveryPolicy> policies_{};
   bool loses_packets_ = false;
   bool times_ports_ = false;

@@ -44,6 +44,7 @@ std::uint64_t System::behaviour_hash() const {
       s.caches[node].hash(h);
     });
   }
+  for (PortId port = s.kernel.nics(); port < s.kernel.ports(); ++port) add([&](Hasher& h) { s.ports[port].hash(h); });
   for (const Thread& thread : s.threads) add([&](Hasher& h) { thread.hash(h); });
   for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { domain.hash(h, s.payloads); });
   for (const CompletionQueue& cq : s.cqs) add([&](Hasher& h) { cq.hash(h); });

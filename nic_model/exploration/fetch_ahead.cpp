@@ -97,9 +97,10 @@ void fetch_fourth(const State& s, const sim::Event& e) {
   }
   const bool data =
       packet->opcode == fabric::Opcode::read_response || packet->opcode == fabric::Opcode::atomic_response;
-  s.caches[packet->destination].prefetch_context(packet->destination_qp, data);
+  const NicId nic = s.kernel.nic_of_port(packet->destination);
+  s.caches[nic].prefetch_context(packet->destination_qp, data);
   fetch(s.contexts[packet->destination_qp]);
-  fetch(s.links[packet->destination]);
+  fetch(s.links[nic]);
   fetch(s.ports[packet->destination]);
   fetch(s.memories[s.kernel.host_of(packet->destination)]);
 }

@@ -79,7 +79,10 @@ void answer(Footprint& f, const Requester& rq, std::uint32_t number) {
 }
 
 Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& packet, bool on_link) {
-  Footprint f{.enters = Enters::eager, .on_link = on_link, .qp = packet.destination_qp, .node = packet.destination};
+  Footprint f{.enters = Enters::eager,
+              .on_link = on_link,
+              .qp = packet.destination_qp,
+              .node = engine.kernel.nic_of_port(packet.destination)};
   f.queues = packet.immediate || packet.opcode == fabric::Opcode::send || packet.opcode == fabric::Opcode::datagram;
   f.may_be_lost = s.connections[packet.destination_qp].type() != QpType::rc;
   const bool refused = f.queues && needs_receive(packet) && !s.responders[packet.destination_qp].can_receive(engine);
@@ -114,7 +117,8 @@ Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& 
 /// A datagram that others may overtake is let loose only: nothing has happened yet.
 Footprint of_lane(const State& s, const Engine& engine, const fabric::Packet& packet) {
   const bool loose = packet.opcode == fabric::Opcode::datagram && engine.kernel.datagrams_overtake();
-  if (loose) return {.on_link = true, .qp = packet.destination_qp, .node = packet.destination};
+  if (loose)
+    return {.on_link = true, .qp = packet.destination_qp, .node = engine.kernel.nic_of_port(packet.destination)};
   return of_packet(s, engine, packet, true);
 }
 

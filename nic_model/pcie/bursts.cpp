@@ -5,7 +5,7 @@
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/host/thread.hpp"
-#include "nic_model/pcie/peer.hpp"
+#include "nic_model/pcie/paths.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -90,7 +90,7 @@ void advance(Engine& engine, NodeId node, PostedWrite& write) {
   engine.kernel.count_steps(steps);
   const std::uint32_t written = write.committed - before;
   write_payload(engine, node, write, before, written);
-  if (write.received) announce(engine, ReceivedLanded{node, written});
+  if (write.received_by != kNone) announce(engine, ReceivedLanded{write.received_by, written});
 }
 
 PostedWrite& written_by(Engine& engine, const WriteBurst& burst) {
@@ -129,7 +129,7 @@ Rest rest_of(const PostedWrite& write) { return {write.address + write.committed
 bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
   Bursts& bursts = bursts_of(engine, node);
   if (bursts.reads() || each_tlp_is_observed(engine) || engine.on_device(plan.key)) return false;
-  if (is_scattered(plan.address) || peer_of(engine, plan.key) != nullptr) return false;
+  if (is_scattered(plan.address) || goes_over_links(engine, node, plan.key)) return false;
   if (plan.next < engine.now()) plan.next = engine.now();
   if (steps_left(engine, node, plan) < kFewest) return false;
   for (const WriteBurst& other : bursts.writes()) {
@@ -172,7 +172,7 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
   Bursts& bursts = bursts_of(engine, node);
   const HardwareProfile& p = engine.profile(node);
   const Rest rest = rest_of(write);
-  if (write.device || write.gpu != 0 || write.ahead != 0 || is_scattered(write.address)) return false;
+  if (write.device || write.over_links != 0 || write.ahead != 0 || is_scattered(write.address)) return false;
   if (!bursts.takes_write() || each_tlp_is_observed(engine) || watched(engine, node, rest.address, rest.size)) {
     return false;
   }

@@ -36,7 +36,6 @@ struct HeldRead {
 struct MemoryWrite {
   bool probe = false;                        // System::dma_write
   bool ends_atomic = false;                  // its commit frees the bank of an atomic
-  bool received = false;                     // takes receive buffer until it is in memory
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
@@ -44,7 +43,8 @@ struct MemoryWrite {
   OpId call = 0;            // whose payload it is, for MessageObserver; 0: nobody's
   Address address = 0;
   std::uint64_t value = 0;
-  std::uint64_t message = 0;  // with nic.word_order any: of several packets, whose words keep no order; 0: no other
+  PortId received_by = kNone;  // whose receive buffer it takes until it is in memory; kNone: it has not been received
+  std::uint64_t message = 0;   // with nic.word_order any: of several packets, whose words keep no order; 0: no other
 
   bool operator==(const MemoryWrite&) const = default;
 };
@@ -64,14 +64,14 @@ struct CqeLanded {
   CqId cq = 0;
   Cqe cqe{};
 };
-/// Bytes that a NIC has received wait for PCIe from now on.
+/// Bytes that a port has received wait for PCIe from now on.
 struct ReceivedWaits {
-  NodeId node = 0;
+  PortId port = 0;
   std::uint32_t bytes = 0;
 };
 /// Some of the received bytes are in memory, or room that they took besides is free.
 struct ReceivedLanded {
-  NodeId node = 0;
+  PortId port = 0;
   std::uint32_t bytes = 0;
 };
 /// Memory has the new value of an atomic that held its bank until now.

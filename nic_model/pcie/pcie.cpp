@@ -6,7 +6,7 @@
 #include "nic_model/host/thread.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
-#include "nic_model/pcie/peer.hpp"
+#include "nic_model/pcie/paths.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 
@@ -25,10 +25,11 @@ sim::Duration read_reach(const Engine& engine, NodeId node) {
 }
 
 sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
-  if (const PeerDevice* gpu = peer_of(engine, key)) return peer_way(engine, node, *gpu).there;
+  const PciePath* const path = path_to(engine, node, key);
+  if (path != nullptr && path->peer) return path->there;
   const HardwareProfile& p = engine.profile(node);
   const MemoryRegion* const region = engine.region(key);
-  sim::Duration penalty{};
+  sim::Duration penalty = path == nullptr ? sim::Duration{} : path->there;
   if (p.pcie_remote_numa) penalty += p.pcie_numa_penalty;
   const std::uint64_t size = region == nullptr ? 1 : region->size;  // queues are small
   if (size <= p.pcie_cpu_cache.count) penalty = penalty - p.pcie_warm_saving;
@@ -46,7 +47,8 @@ void ask_for_element(Engine& engine, NodeId node, Address next) {
 sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
   const HardwareProfile& p = engine.profile(node);
   sim::Duration penalty = place_penalty(engine, node, key);
-  if (engine.region(key) == nullptr || !p.pcie_iommu || peer_of(engine, key) != nullptr) return penalty;
+  if (engine.region(key) == nullptr || !p.pcie_iommu) return penalty;
+  if (const PciePath* const path = path_to(engine, node, key); path != nullptr && path->peer) return penalty;
   if (is_scattered(address)) {
     const Piece piece = piece_at(engine, address);
     address = piece.address;
@@ -160,9 +162,9 @@ CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std:
   engine.count(&Counters::pcie_bytes_down, on_wire);
   sim::SimTime sent = link.send_down(now, on_link(engine, node, on_wire));
   sim::Duration back = p.pcie_downstream;
-  if (PeerDevice* const gpu = peer_of(engine, read.key)) {
-    sent = std::max(sent, gpu->send(now, peer_read_time(engine, node, *gpu, on_wire)));
-    back += peer_way(engine, node, *gpu).back;
+  if (const PciePath* const path = path_to(engine, node, read.key)) {
+    sent = std::max(sent, send_back(engine, *path, now, on_wire));
+    back += path->back + data_stored_time(*path, p.pcie_rate, on_wire);
   }
   return {.there = sent + back,
           .next = read.done < read.length ? ask_for_next(engine, node, link, bytes, sent, read, now) : sent};

@@ -17,12 +17,14 @@ namespace loco::nic {
 /// A write on its way: of data, or of a CQE.
 struct PostedWrite : MemoryWrite {
   bool is_cqe = false;
-  bool has_event = false;  // its next step is a pending event
-  bool done = false;       // all of it is in memory, and it waits for those in front of it to be forgotten
-  bool device = false;     // to memory on the NIC
-  std::uint8_t gpu = 0;    // n: to the memory of GPU n - 1
-  bool burst = false;      // its event is that of its last TLP: see bursts.hpp
-  bool relaxed = false;    // relaxed ordering: may pass the writes in front of it; then it is one TLP
+  bool has_event = false;       // its next step is a pending event
+  bool done = false;            // all of it is in memory, and it waits for those in front of it to be forgotten
+  bool device = false;          // to memory on the NIC
+  bool peer = false;            // to the memory of another device
+  bool passes = false;          // its next step is to take its place on the links behind the NIC's own
+  std::uint8_t over_links = 0;  // n: there are such links, on the path to memory n - 1 (pcie/paths.hpp)
+  bool burst = false;           // its event is that of its last TLP: see bursts.hpp
+  bool relaxed = false;         // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
   std::uint32_t committed = 0;  // bytes
   std::uint64_t behind = 0;     // of a CQE: writes of the device's path with smaller numbers are in memory before it
@@ -45,17 +47,20 @@ class PostedDomain {
   [[nodiscard]] std::uint32_t device_path() const { return device_path_; }
   /// Of the domain with number `own`: where accesses to the memory of that kind are ordered.
   [[nodiscard]] std::uint32_t path(std::uint32_t own, const RegionKind& kind) const {
-    if (kind.gpu != 0) return first_gpu_path_ + kind.gpu - 1;
+    if (kind.gpu != 0) return first_memory_path_ + socket_paths_ + kind.gpu - 1;
+    if (kind.numa != 0 && socket_paths_ != 0) return first_memory_path_ + kind.numa - 1;
     return kind.device && device_path_ != kNone ? device_path_ : own;
   }
   void set_device_path(std::uint32_t domain) { device_path_ = domain; }
-  /// The domains of the same stream's accesses to the memories of the host's GPUs, which follow each other.
-  void set_gpu_paths(std::uint32_t first, std::uint32_t gpus) {
-    first_gpu_path_ = first;
-    gpu_paths_ = gpus;
+  /// The domains of the same stream's accesses to memories with an order of their own, which follow each other: those
+  /// of the sockets behind the first one (MemoryOrder::each), then those of the host's GPUs.
+  void set_memory_paths(std::uint32_t first, std::uint32_t sockets, std::uint32_t gpus) {
+    first_memory_path_ = first;
+    socket_paths_ = sockets;
+    memory_paths_ = sockets + gpus;
   }
-  [[nodiscard]] std::uint32_t first_gpu_path() const { return first_gpu_path_; }
-  [[nodiscard]] std::uint32_t gpu_paths() const { return gpu_paths_; }
+  [[nodiscard]] std::uint32_t first_memory_path() const { return first_memory_path_; }
+  [[nodiscard]] std::uint32_t memory_paths() const { return memory_paths_; }
   /// Of a domain that is a device's path: the domain of its stream.
   [[nodiscard]] std::uint32_t host_path() const { return host_path_; }
   void set_host_path(std::uint32_t domain) { host_path_ = domain; }
@@ -115,8 +120,9 @@ class PostedDomain {
  private:
   NodeId node_;
   std::uint32_t device_path_ = kNone;
-  std::uint32_t first_gpu_path_ = kNone;
-  std::uint32_t gpu_paths_ = 0;
+  std::uint32_t first_memory_path_ = kNone;
+  std::uint32_t socket_paths_ = 0;
+  std::uint32_t memory_paths_ = 0;
   std::uint32_t host_path_ = kNone;
   std::uint64_t first_ = 0;  // number of writes_[0]
   sim::Ring<PostedWrite> writes_{};

@@ -9,8 +9,9 @@
 #include "nic_model/host/process.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/over_links.hpp"
 #include "nic_model/pcie/parts.hpp"
-#include "nic_model/pcie/peer.hpp"
+#include "nic_model/pcie/paths.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
 #include "probe/probe.hpp"
@@ -29,38 +30,29 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
   return std::as_bytes(std::span(&write.value, 1)).data() + write.offset;
 }
 
-/// When memory has the TLP of a write that begins behind `done` bytes, which needs credits.
-[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done) {
-  const std::uint32_t bytes = write.is_cqe ? static_cast<std::uint32_t>(engine.profile(node).nic_cqe_bytes.count)
-                                           : write_step(engine, node, write.address + done, write.length - done);
-  if (write.device || crossed(write, done, bytes)) return write.ready;
-  return take_posted(engine, node, bytes, write.ready, write.way);
-}
-
-/// A GPU's link carries its TLPs one after the other.
-[[gnu::noinline]] void wait_for_gpu(Engine& engine, NicId nic, PostedWrite& write, std::uint32_t done) {
-  PeerDevice& gpu = engine.peers[engine.kernel.first_gpu(engine.host_of(nic)) + write.gpu - 1];
-  const std::uint64_t bytes = write_step(engine, nic, write.address + done, write.length - done);
-  const std::uint64_t header = engine.profile(nic).pcie_write_header.count;
-  write.ready = gpu.take(std::max(write.ready, engine.now()), peer_write_time(engine, nic, gpu, bytes + header));
-}
-
-/// When memory may have that TLP.
-void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t done) {
-  if (engine.profile(node).pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
-  const sim::Duration interval = engine.profile(node).pcie_write_interval;
-  if (write.gpu != 0) return wait_for_gpu(engine, node, write, done);
-  if (interval.ps != 0 && !write.relaxed && !write.device) {
-    write.ready = engine.links[node].keep_distance(interval, std::max(write.ready, engine.now()));
-  }
-}
-
 std::uint64_t unit_of(const Engine& engine, NodeId node) { return engine.profile(node).nic_word_unit.count; }
 
 /// Is a write made in parts?
 bool in_parts(const Engine& engine, NicId node, const PostedWrite& write) {
   return engine.kernel.any_word_order() && !write.is_cqe && write.length > 0 &&
          Parts(unit_of(engine, node), write.address, 0, write.length).count() > 1;
+}
+
+/// When memory has the TLP of a write that begins behind `done` bytes, which needs credits.
+[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done) {
+  const std::uint32_t bytes = tlp_behind(engine, node, write, done);
+  if (write.device || crossed(write, done, bytes)) return write.ready;
+  return take_posted(engine, node, bytes, write.ready, write.way);
+}
+
+/// When memory may have that TLP.
+void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t done) {
+  if (engine.profile(node).pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
+  const sim::Duration interval = engine.profile(node).pcie_write_interval;
+  if (write.over_links != 0) wait_for_links(engine, node, write, done, in_parts(engine, node, write));
+  if (interval.ps != 0 && !write.relaxed && !write.device && !write.peer) {
+    write.ready = engine.links[node].keep_distance(interval, std::max(write.ready, engine.now()));
+  }
 }
 
 /// All parts of a write that nothing is in front of, in any order. Long ones, which are messages of the flow model, in
@@ -247,7 +239,8 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
   commit_data(engine, node, write, write.committed, bytes);
   write.committed += bytes;
   const bool last = write.committed == write.length;
-  if (write.received) announce(engine, ReceivedLanded{node, bytes + (last ? write.besides : 0)});
+  if (write.received_by != kNone)
+    announce(engine, ReceivedLanded{write.received_by, bytes + (last ? write.besides : 0)});
   if (write.committed == write.length) return true;
   if (!write.device) {
     // It was sent right behind the last one: all that separates them is the time that the link needs.
@@ -268,7 +261,8 @@ bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std
   commit_data(engine, node, write, part.offset, part.bytes);
   write.committed += part.bytes;
   const bool last = write.committed == write.length;
-  if (write.received) announce(engine, ReceivedLanded{node, part.bytes + (last ? write.besides : 0)});
+  if (write.received_by != kNone)
+    announce(engine, ReceivedLanded{write.received_by, part.bytes + (last ? write.besides : 0)});
   if (last) return true;
   write.has_event = true;
   if ((write.address + write.committed) % kPartsBytesMax == 0) schedule_parts(engine, domain, number, write);
@@ -307,7 +301,6 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   PostedWrite write{data};
   const RegionKind kind = region == nullptr ? RegionKind{} : region->kind;
   write.device = kind.device;
-  write.gpu = kind.gpu;
   const std::uint32_t path = engine.domains[domain].path(domain, kind);
   // Regions say nothing of atomics (rdma-core, ibv_reg_mr(3)): their writes pass nothing, and nothing passes them.
   write.relaxed = kind.relaxed_ordering && !write.probe && !write.ends_atomic && !engine.domains[path].holds_atomic();
@@ -321,10 +314,11 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
     if (bounds_walks(p) && walk.ps != 0) {
       write.ready = engine.links[node].begin_walk(p, engine.now(), write.ready - walk, walk) + walk;
     }
+    if (!engine.paths.empty()) take_path(engine, node, key, write);
   }
-  if (write.received) {
+  if (write.received_by != kNone) {
     write.besides = p.received_besides(write.length);
-    announce(engine, ReceivedWaits{node, write.length + write.besides});
+    announce(engine, ReceivedWaits{write.received_by, write.length + write.besides});
   }
   write.stamp = origin.stamp;
   if (engine.witness()) write.subevent = announce_words(engine, node, write, origin);
@@ -343,6 +337,7 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
   write.ready = sent + delay + way;
   write.way = way;
   write.cqe = cqe;
+  if (!engine.paths.empty()) take_path(engine, node, kNoKey, write);
   if (const std::uint32_t device = engine.domains[domain].device_path(); device != kNone)
     write.behind = engine.domains[device].issued();
   enqueue(engine, domain, write);
@@ -354,6 +349,11 @@ void commit(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uin
   PostedDomain& d = engine.domains[domain];
   PostedWrite& write = d.edit(number);
   write.has_event = false;
+  if (write.passes && waits_for_links(engine, d.node(), write)) {
+    write.has_event = true;
+    engine.schedule(kEventCommit, domain, number, write.ready);
+    return;
+  }
   if (write.is_cqe) {
     write.done = true;
     if (write.cq != kNone) announce(engine, CqeLanded{d.node(), write.cq, write.cqe});

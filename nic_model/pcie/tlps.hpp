@@ -77,8 +77,8 @@ void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Poste
 /// From a read request on the link until memory is read, apart from what its address costs.
 [[nodiscard]] sim::Duration read_reach(const Engine& engine, NodeId node);
 
-/// What an access to memory of a region costs because of where that is: NUMA, cache, a GPU. May be negative: a warm
-/// line. Queues have no region.
+/// What an access to memory of a region costs because of where that is: cache, its place in the PCIe tree. May be
+/// negative: a warm line. Queues have no region.
 [[nodiscard]] sim::Duration place_penalty(Engine& engine, NicId nic, std::uint32_t key);
 /// What an access to memory costs besides the profile's latency: its place, and the IOMMU, whose buffer it goes
 /// through.

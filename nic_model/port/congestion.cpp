@@ -76,11 +76,11 @@ fabric::CongestionPath path_of(const Engine& engine, const fabric::CongestionSet
   return path;
 }
 
-CongestionControl& control_of(Engine& engine, QpId id, NodeId to) {
+CongestionControl& control_of(Engine& engine, QpId id, PortId to) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   if (!c.control.begun()) {
     const fabric::CongestionSettings& settings = settings_of(engine, id);
-    c.control = fabric::Congestion(settings, path_of(engine, settings, engine.connections[id].node(), to));
+    c.control = fabric::Congestion(settings, path_of(engine, settings, port_of(engine, engine.connections[id]), to));
   }
   return c;
 }
@@ -238,7 +238,7 @@ void answer_mark(Engine& engine, const fabric::Packet& packet) {
 }
 
 void slow_down(Engine& engine, QpId qp) {
-  CongestionControl& c = control_of(engine, qp, engine.connections[qp].peer_node());
+  CongestionControl& c = control_of(engine, qp, peer_port_of(engine, engine.connections[qp]));
   c.control.on_cnp(engine.now(), settings_of(engine, qp));
 }
 

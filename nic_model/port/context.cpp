@@ -42,7 +42,7 @@ std::uint64_t translation_key(const Engine& engine, NicId node, std::uint32_t re
 }
 
 sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
-  const NodeId node = packet.destination;
+  const NicId node = engine.kernel.nic_of_port(packet.destination);
   // Data that comes back goes where another part of the context says.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
   const std::uint32_t context = ContextCaches::context_key(packet.destination_qp, data);

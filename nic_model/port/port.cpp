@@ -35,7 +35,8 @@ void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there)
   const HardwareProfile& p = engine.profile(packet.source);
   packet.first = packet.last = true;
   packet.wire = wire_bytes(engine, packet);
-  const sim::SimTime pipeline = std::max(engine.ports[packet.source].pipeline_free(engine.now()), there);
+  const sim::SimTime pipeline =
+      std::max(engine.ports[engine.kernel.nic_of_port(packet.source)].pipeline_free(engine.now()), there);
   const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
   engine.network.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
 }
@@ -62,8 +63,60 @@ sim::Duration receive_buffer_time(const Engine& engine, const fabric::Packet& pa
   return engine.buffer_time(packet.destination, packet.length - crossed_ahead(engine, packet));
 }
 
+namespace {
+/// Ports that both NICs of a queue pair have.
+std::uint32_t common_ports(const Engine& engine, const Connection& qp) {
+  const HostsConfig& hosts = engine.kernel.config().hosts;
+  return std::min(hosts.ports(engine.host_of(qp.node())), hosts.ports(engine.host_of(qp.peer_node())));
+}
+/// May packets of a queue pair take any of them?
+bool takes_any_port(const Engine& engine, const Connection& qp) {
+  return qp.type() == QpType::rc && qp.peer() != kNone && qp.peer_node() != qp.node() &&
+         policy_of(engine, qp).order.writes_early && common_ports(engine, qp) > 1;
+}
+
+/// Of those the one that is free first and not paused, if one is not. False: the packet goes by its queue pair's port.
+bool choose_port(Engine& engine, fabric::Packet& packet) {
+  const Connection& qp = engine.connections[packet.source_qp];
+  if (!takes_any_port(engine, qp)) return false;
+  const std::uint8_t traffic_class = is_bare_answer(packet.opcode) ? qp.ack_class() : qp.traffic_class();
+  std::uint32_t best = kNone;
+  sim::SimTime best_next = sim::SimTime::max();
+  for (std::uint32_t i = 0; i < common_ports(engine, qp); ++i) {
+    const PortId from = engine.kernel.port_of(qp.node(), i);
+    const PortId to = engine.kernel.port_of(qp.peer_node(), i);
+    const sim::SimTime next = std::max(engine.ports[from].next(), engine.now());
+    if (next >= best_next || engine.network.paused(from, to, traffic_class)) continue;
+    best = i;
+    best_next = next;
+  }
+  if (best == kNone) return true;
+  packet.source = engine.kernel.port_of(qp.node(), best);
+  packet.destination = engine.kernel.port_of(qp.peer_node(), best);
+  return true;
+}
+
+bool any_port_open(const Engine& engine, const Connection& qp, std::uint8_t traffic_class) {
+  for (std::uint32_t i = 0; takes_any_port(engine, qp) && i < common_ports(engine, qp); ++i) {
+    const PortId from = engine.kernel.port_of(qp.node(), i);
+    if (!engine.network.paused(from, engine.kernel.port_of(qp.peer_node(), i), traffic_class)) return true;
+  }
+  return false;
+}
+
+/// One of them takes the next packet then, where the one that has taken this one would do so at `port`.
+sim::SimTime next_of_any(Engine& engine, const fabric::Packet& packet, sim::SimTime port) {
+  const Connection& qp = engine.connections[packet.source_qp];
+  engine.ports[packet.source].set_next(port);
+  for (std::uint32_t i = 0; i < common_ports(engine, qp); ++i)
+    port = std::min(port, std::max(engine.ports[engine.kernel.port_of(qp.node(), i)].next(), engine.now()));
+  return port;
+}
+}  // namespace
+
 sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t following) {
   const HardwareProfile& p = engine.profile(packet.source);
+  const bool sprays = engine.kernel.several_ports() && choose_port(engine, packet);
   packet.wire = wire_bytes(engine, packet);
   const Connection& sender = engine.connections[packet.source_qp];
   packet.traffic_class = is_bare_answer(packet.opcode) ? sender.ack_class() : sender.traffic_class();
@@ -76,15 +129,17 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   if (MessageObserver* m = engine.messages(); m != nullptr && packet.call != 0)
     m->on_request_packet(PacketStep::sent, packet);
   const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
-  const sim::SimTime pipeline = engine.ports[packet.source].enter_pipeline(engine.now(), p.nic_packet_gap);
+  Port& first = engine.ports[engine.kernel.several_ports() ? engine.kernel.nic_of_port(packet.source) : packet.source];
+  const sim::SimTime pipeline = first.enter_pipeline(engine.now(), p.nic_packet_gap);
   // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
   const bool loopback = packet.source == packet.destination;
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
-  const sim::SimTime port =
+  sim::SimTime port =
       engine.network.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
   if (engine.kernel.loses_packets()) release_lost(engine);
-  const sim::Duration lead = std::max(engine.buffer_time(packet.source, following), buffered) - buffered;
   const sim::SimTime sent = port + (pipeline - engine.now()) + way;  // its last bit
+  if (sprays) port = next_of_any(engine, packet, port);
+  const sim::Duration lead = std::max(engine.buffer_time(packet.source, following), buffered) - buffered;
   return std::max({port - lead, pipeline, paced(engine, packet, sent)});
 }
 
@@ -96,15 +151,17 @@ void release_lost(Engine& engine) {
 }
 
 bool wait_for_port(Engine& engine, QpId id, bool responder, fabric::Opcode next) {
-  const NodeId node = engine.connections[id].node();
-  if (engine.connections[id].peer_node() == node) return wait_for_own_buffer(engine, id, responder);
   const Connection& qp = engine.connections[id];
+  const PortId port = port_of(engine, qp);
+  const PortId to = peer_port_of(engine, qp);
+  if (to == port) return wait_for_own_buffer(engine, id, responder);
   const std::uint8_t traffic_class = is_bare_answer(next) ? qp.ack_class() : qp.traffic_class();
-  if (!engine.network.paused(node, qp.peer_node(), traffic_class)) return false;
+  if (!engine.network.paused(port, to, traffic_class)) return false;
+  if (engine.kernel.several_ports() && any_port_open(engine, qp, traffic_class)) return false;
   LOCO_PROBE(port_paused);
   // With planes, who has waited before may wait for other ports.
-  if (engine.ports[node].wait({id, responder}) || engine.network.config().planes || engine.network.config().classed())
-    engine.network.await_resume(node);
+  if (engine.ports[port].wait({id, responder}) || engine.network.config().planes || engine.network.config().classed())
+    engine.network.await_resume(port);
   return true;
 }
 
@@ -121,8 +178,8 @@ void Port::hash(Hasher& h) const {
   for (std::size_t i = 0; i < waiters_.size(); ++i) h.add_all(waiters_[i].qp, waiters_[i].responder);
 }
 
-void Port::check(NodeId node, sim::SimTime now) const {
-  const Check check(now, "port", "node", node);
+void Port::check(PortId port, sim::SimTime now) const {
+  const Check check(now, "port", "number", port);
   check.holds(busy_pipeline_.ps <= transmit_free_.ps, "its pipeline was busy no longer than until it is free");
   for (std::size_t i = 0; i < waiters_.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k)
@@ -130,6 +187,6 @@ void Port::check(NodeId node, sim::SimTime now) const {
   }
 }
 
-void port_resumed(Engine& engine, NodeId node) { engine.ports[node].wake_all(engine); }
+void port_resumed(Engine& engine, PortId port) { engine.ports[port].wake_all(engine); }
 
 }  // namespace loco::nic

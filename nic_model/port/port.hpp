@@ -1,7 +1,8 @@
 // A NIC's port: which packets it sends, and when it may (docs/machine.md, "Fabric"; RoCE v2 annex A17.9 for CNPs).
 //
-// Order: packets go to the network in the order of the calls. A paused port keeps a queue of the queue pairs that want
-// to send. Private to nic_model/.
+// A queue pair is bound to a port (verbs' port_num). Where its packets are placed as they come, each goes by the port
+// of its NIC that is free first, to the peer's port of the same number. Order: packets go to the network in the order
+// of the calls. A paused port keeps a queue of the queue pairs that want to send. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine/engine.hpp"
@@ -19,9 +20,13 @@ struct PortWaiter {
   bool operator==(const PortWaiter&) const = default;
 };
 
-/// The state of a NIC's port: its packet pipeline (nic.packet_gap), and the queue pairs that wait for it.
+/// The state of a NIC's port: the queue pairs that wait for it, when it takes the next packet; and of a NIC's first
+/// port the packet pipeline that all its ports share (nic.packet_gap).
 class Port {
  public:
+  /// When it takes another packet without making that wait.
+  [[nodiscard]] sim::SimTime next() const { return next_; }
+  void set_next(sim::SimTime at) { next_ = at; }
   /// From when on a packet could be in the pipeline.
   [[nodiscard]] sim::SimTime pipeline_free(sim::SimTime now) const { return std::max(transmit_free_, now); }
   /// A packet enters the pipeline now, or once that is free; returns when. It takes `gap` there.
@@ -43,10 +48,11 @@ class Port {
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant.
-  void check(NodeId node, sim::SimTime now) const;
+  void check(PortId port, sim::SimTime now) const;
   bool operator==(const Port&) const = default;
 
  private:
+  sim::SimTime next_{};
   sim::SimTime transmit_free_{};
   sim::Duration busy_pipeline_{};
   sim::Ring<PortWaiter> waiters_{};
@@ -59,8 +65,8 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
 /// If the port is paused, or for what it sends to itself the NIC's receive buffer is full: has the queue pair's
 /// requester, or its responder, wait for it in turn, and returns true. `next`: what it would send.
 bool wait_for_port(Engine& engine, QpId id, bool responder, fabric::Opcode next);
-/// The port of a node is not paused any more.
-void port_resumed(Engine& engine, NodeId node);
+/// A port is not paused any more.
+void port_resumed(Engine& engine, PortId port);
 /// Where whole messages are handed over: of this one the first packet is in the NIC at `there`, and could leave then
 /// (fabric::Network::announce).
 void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there);

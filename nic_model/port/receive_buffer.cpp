@@ -15,14 +15,14 @@ bool drops(const Engine& engine) {
   return engine.network.config().options.flow_control == fabric::FlowControl::drop_tail;
 }
 
-void set_full(Engine& engine, NodeId node, bool full) {
-  engine.receive_buffers[node].set_full(full);
-  if (engine.kernel.bursts()) allow_write_bursts(engine, node, !full);
+void set_full(Engine& engine, PortId port, bool full) {
+  engine.receive_buffers[port].set_full(full);
+  if (engine.kernel.bursts()) allow_write_bursts(engine, port, !full);  // then a NIC has one port
   if (full) {
     LOCO_PROBE(receive_buffer_pauses_link);
     engine.count(&Counters::tx_pauses);
   }
-  engine.network.pause_host(engine.kernel.events(), engine.now(), node, full);
+  engine.network.pause_host(engine.kernel.events(), engine.now(), port, full);
 }
 
 }  // namespace
@@ -54,12 +54,12 @@ void ReceiveBuffer::check(NodeId node, std::uint64_t size, sim::SimTime now) con
 }
 
 std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network) {
-  std::vector<ReceiveBuffer> buffers(kernel.nics());
+  std::vector<ReceiveBuffer> buffers(kernel.ports());
   if (kernel.config().profile.link_ideal || network.whole_messages()) return buffers;
   const std::uint64_t packet = network.config().packet_max.count;
-  for (NicId nic = 0; nic < kernel.nics(); ++nic) {
-    const std::uint64_t size = kernel.profile(nic).nic_receive_buffer.count;
-    if (size != 0) buffers[nic] = {size, network.host_headroom(nic), packet};
+  for (PortId port = 0; port < kernel.ports(); ++port) {
+    const std::uint64_t size = kernel.profile(port).nic_receive_buffer.count;
+    if (size != 0) buffers[port] = {size, network.host_headroom(port), packet};
   }
   return buffers;
 }
@@ -75,20 +75,20 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
   return false;
 }
 
-void hold_received(Engine& engine, NodeId node, std::uint32_t bytes) {
-  ReceiveBuffer& buffer = engine.receive_buffers[node];
-  if (engine.kernel.bursting() && buffer.limited()) settle_write_bursts(engine, node);
-  if (buffer.hold(bytes) && !drops(engine)) set_full(engine, node, true);
+void hold_received(Engine& engine, PortId port, std::uint32_t bytes) {
+  ReceiveBuffer& buffer = engine.receive_buffers[port];
+  if (engine.kernel.bursting() && buffer.limited()) settle_write_bursts(engine, port);
+  if (buffer.hold(bytes) && !drops(engine)) set_full(engine, port, true);
 }
 
-void release_received(Engine& engine, NodeId node, std::uint32_t bytes) {
-  if (!engine.receive_buffers[node].release(bytes)) return;
-  set_full(engine, node, false);
-  engine.receive_buffers[node].wake_all(engine);
+void release_received(Engine& engine, PortId port, std::uint32_t bytes) {
+  if (!engine.receive_buffers[port].release(bytes)) return;
+  set_full(engine, port, false);
+  engine.receive_buffers[port].wake_all(engine);
 }
 
 bool wait_for_own_buffer(Engine& engine, QpId id, bool responder) {
-  ReceiveBuffer& buffer = engine.receive_buffers[engine.connections[id].node()];
+  ReceiveBuffer& buffer = engine.receive_buffers[port_of(engine, engine.connections[id])];
   if (!buffer.full()) return false;
   LOCO_PROBE(waits_for_own_receive_buffer);
   buffer.wait({id, responder});

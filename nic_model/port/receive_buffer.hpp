@@ -59,9 +59,9 @@ class ReceiveBuffer {
 /// Is there room for a packet that has just come? If not, it is counted as dropped: nobody will see it.
 [[nodiscard]] bool admit_received(Engine& engine, const fabric::Packet& packet);
 /// Payload waits for PCIe from now on.
-void hold_received(Engine& engine, NodeId node, std::uint32_t bytes);
+void hold_received(Engine& engine, PortId port, std::uint32_t bytes);
 /// Memory has it.
-void release_received(Engine& engine, NodeId node, std::uint32_t bytes);
+void release_received(Engine& engine, PortId port, std::uint32_t bytes);
 /// Does what a queue pair sends to its own NIC have to wait? It will be told when that is over.
 [[nodiscard]] bool wait_for_own_buffer(Engine& engine, QpId qp, bool responder);
 

@@ -192,13 +192,13 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
     if (travels_by_words(engine, qp.type(), e.wqe.length)) offset = packet.offset;
     if (engine.witness()) name_execution(engine, qp, e, packet, offset);
     post_write(engine, domain_,
-               {.received = true,
-                .buffer = packet.buffer,
+               {.buffer = packet.buffer,
                 .offset = packet.offset,
                 .length = packet.length,
                 .ahead = crossed_ahead(engine, packet),
                 .call = e.wqe.op,
                 .address = e.wqe.local + offset,
+                .received_by = packet.destination,
                 .message = engine.kernel.any_word_order() ? message_of(id, packet.wqe, false) : 0},
                origin, receive_buffer_time(engine, packet), e.wqe.lkey);
   }
@@ -302,7 +302,7 @@ bool Requester::is_ghost(const fabric::Packet& packet, bool when_whole) const {
 /// Something more is acknowledged than what was before `before`.
 void Requester::grow_window(const Engine& engine, const Connection& qp, Psn before) {
   const std::uint64_t mtu = mtu_of(engine, qp) + engine.profile(qp.node()).link_overhead.count;
-  const std::uint64_t per_second = engine.network.port_rate(qp.node()).value / (8 * mtu);
+  const std::uint64_t per_second = engine.network.port_rate(port_of(engine, qp)).value / (8 * mtu);
   const auto packets = static_cast<std::uint32_t>(std::max(una_.distance(before), 0));
   window_.edit().acknowledged(una_, packets, engine.now(), engine.kernel.lossy_timeout(qp.node()), per_second);
 }

@@ -17,8 +17,8 @@ struct NoAnswer {
   sim::SimTime since{};
 };
 
-/// From `from`, the NIC of the responder, to that of the requester.
-inline void send_no_answer(Engine& engine, NicId from, NicId to, const NoAnswer& message) {
+/// From `from`, the port of the responder, to that of the requester.
+inline void send_no_answer(Engine& engine, PortId from, PortId to, const NoAnswer& message) {
   constexpr std::uint32_t kBytes = 64;  // of a least packet
   const sim::SimTime at = message.since + engine.network.way(from, to, kBytes).time;
   engine.kernel.schedule_for(to, {.at = at,

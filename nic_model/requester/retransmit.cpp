@@ -256,9 +256,9 @@ void Requester::timed_out(Engine& engine, QpId id) {
     return;
   }
   timing_ = false;
-  const bool closed = engine.kernel.times_ports() &&
-                      engine.network.paused(engine.connections[id].node(), engine.connections[id].peer_node(),
-                                            engine.connections[id].traffic_class());
+  const bool closed = engine.kernel.times_ports() && engine.network.paused(port_of(engine, engine.connections[id]),
+                                                                           peer_port_of(engine, engine.connections[id]),
+                                                                           engine.connections[id].traffic_class());
   if (asks_later(engine, id) && !closed) return;
   engine.count(&Counters::timeouts);
   LOCO_PROBE(time_out);

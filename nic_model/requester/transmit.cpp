@@ -48,10 +48,10 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   const Connection& qp = engine.connections[id];
   const bool datagram = qp.type() == QpType::ud;
   fabric::Packet packet;
-  packet.source = qp.node();
+  packet.source = port_of(engine, qp);
   packet.source_qp = id;
   packet.destination_qp = datagram ? e.wqe.remote_qp : qp.peer();
-  packet.destination = datagram ? engine.connections[packet.destination_qp].node() : qp.peer_node();
+  packet.destination = datagram ? port_of(engine, engine.connections[packet.destination_qp]) : peer_port_of(engine, qp);
   packet.wqe = number;
   packet.call = e.wqe.op;  // the requester may have forgotten the work request when it is executed
   packet.thread = qp.thread();
@@ -197,8 +197,8 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
   const SendEntry& e = entry(transmit_next_);
   if (e.status != Status::success || !sends_payload(e.wqe.opcode) || e.payload_read < network.announce_after()) return;
   fabric::Packet packet;
-  packet.source = qp.node();
-  packet.destination = qp.peer_node();
+  packet.source = port_of(engine, qp);
+  packet.destination = peer_port_of(engine, qp);
   packet.source_qp = id;
   packet.opcode = e.wqe.opcode == Opcode::rdma_write ? fabric::Opcode::write : fabric::Opcode::send;
   packet.length = e.wqe.length;

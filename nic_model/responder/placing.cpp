@@ -13,13 +13,13 @@ void Responder::place(Engine& engine, QpId id, const fabric::Packet& packet, Add
   WriteOrigin origin{.stamp = Stamp::aNRW, .peer = engine.connections[id].node()};
   name_origin(engine, packet, origin.thread, origin.op);
   post_write(engine, domain_,
-             {.received = true,
-              .buffer = packet.buffer,
+             {.buffer = packet.buffer,
               .offset = packet.offset,
               .length = packet.length,
               .ahead = crossed_ahead(engine, packet),
               .call = packet.call,
               .address = address,
+              .received_by = packet.destination,
               .message = engine.kernel.any_word_order() ? message_of(id, packet.wqe, true) : 0},
              origin, receive_buffer_time(engine, packet), key);
 }

@@ -297,7 +297,8 @@ void Responder::reset(Engine& engine, QpId id) {
   const bool waits = dropped && policy_of(engine, qp).acknowledges() && qp.peer() != kNone;
   if (waits && !policy_of(engine, qp).recovery.timer_always_runs()) {
     LOCO_PROBE(reset_drops_requests);
-    send_no_answer(engine, qp.node(), qp.peer_node(), {.requester = qp.peer(), .responder = id, .since = engine.now()});
+    send_no_answer(engine, port_of(engine, qp), peer_port_of(engine, qp),
+                   {.requester = qp.peer(), .responder = id, .since = engine.now()});
   }
   nak_sent_ = receiving_ = in_message_ = write_valid_ = false;
 }

@@ -22,8 +22,8 @@ std::uint32_t next_segment(const Engine& engine, const Connection& qp, const Res
 fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r) {
   const Connection& qp = engine.connections[id];
   fabric::Packet packet;
-  packet.source = qp.node();
-  packet.destination = qp.peer_node();
+  packet.source = port_of(engine, qp);
+  packet.destination = peer_port_of(engine, qp);
   packet.source_qp = id;
   packet.destination_qp = qp.peer();
   packet.opcode = r.opcode;
@@ -57,8 +57,8 @@ void Responder::announce_response(Engine& engine, QpId id) const {
   const Response& r = responses_.front();
   if (r.read < first) return;
   fabric::Packet packet;
-  packet.source = qp.node();
-  packet.destination = qp.peer_node();
+  packet.source = port_of(engine, qp);
+  packet.destination = peer_port_of(engine, qp);
   packet.source_qp = id;
   packet.opcode = r.opcode;
   packet.length = r.length;

@@ -58,7 +58,7 @@ bool set_peer(Engine& engine, QpId id, const QpAttributes& a) {
   if (a.dest_qp >= engine.connections.size()) return false;
   const Connection& peer = engine.connections[a.dest_qp];
   if (peer.type() != qp.type()) return false;
-  qp.set_peer(a.dest_qp, peer.node());
+  qp.set_peer(a.dest_qp, peer);
   return true;
 }
 

@@ -55,6 +55,8 @@ _SCENARIO_NODES_MAX = 1024
 _WORD = 8
 _NODES_MAX = 65_536
 _GPUS_MAX = 63
+_SOCKETS_MAX = 255
+_PORTS_MAX = 255
 
 
 class _Surroundings(Scenario):
@@ -272,17 +274,18 @@ class Machine:
         return node
 
     def register(self, node: int, length: int, *, access: Iterable[str] | None = None, device: bool = False,
-                 relaxed_ordering: bool = False, gpu: int | None = None) -> MemoryRegion:
+                 relaxed_ordering: bool = False, gpu: int | None = None, numa: int = 0) -> MemoryRegion:
         """New memory of a host, zeroed and registered (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``).
 
         Args:
             gpu: in the memory of this GPU of the host, whose own threads' loads and stores cost what those of a CPU do.
+            numa: in the host's memory, behind this socket (``hosts: [{"pcie": {"sockets": 2}}]``).
             access: rights, of "local_write", "remote_write", "remote_read" and "remote_atomic"; None: all.
         """
         length = at_least("length", length, 1, most=WORD_MAX)
         base, lkey, rkey = self._machine.register_memory(
             self._node(node), length, _rights(access), device, relaxed_ordering,
-            0 if gpu is None else at_least("gpu", gpu, 0, most=_GPUS_MAX) + 1)
+            0 if gpu is None else at_least("gpu", gpu, 0, most=_GPUS_MAX) + 1, at_least("numa", numa, 0, most=_SOCKETS_MAX))
         return MemoryRegion(node, base, length, lkey, rkey)
 
     def register_again(self, region: MemoryRegion, *, access: Iterable[str] | None = None,
@@ -305,9 +308,10 @@ class Machine:
 
     def create_qp(self, node: int, send_cq: CompletionQueue, recv_cq: CompletionQueue | None = None, *,
                   type: str = "RC", send: int = 16, recv: int = 16, srq: SharedReceiveQueue | None = None,
-                  nic: int = 0) -> QueuePair:
-        """``ibv_create_qp`` on that NIC of the host: of type "RC", "UC" or "UD", with so many entries; receives complete in `send_cq` unless
-        `recv_cq` is given, and are taken from `srq` if that is."""
+                  nic: int = 0, port: int = 0) -> QueuePair:
+        """``ibv_create_qp`` on that NIC of the host, bound to that port of it (``port_num`` - 1): of type "RC", "UC" or "UD",
+        with so many entries; receives complete in `send_cq` unless `recv_cq` is given, and are taken from `srq` if that
+        is."""
         sends = _a(CompletionQueue, "send_cq", send_cq)
         receives = sends if recv_cq is None else _a(CompletionQueue, "recv_cq", recv_cq)
         if not isinstance(type, str):
@@ -316,7 +320,8 @@ class Machine:
                                          at_least("send", send, 0, most=_NUMBER_MAX),
                                          at_least("recv", recv, 0, most=_NUMBER_MAX),
                                          None if srq is None else _a(SharedReceiveQueue, "srq", srq).number,
-                                         at_least("nic", nic, 0, most=_NUMBER_MAX))
+                                         at_least("nic", nic, 0, most=_NUMBER_MAX),
+                                         at_least("port", port, 0, most=_PORTS_MAX))
         return QueuePair(number, node)
 
     def create_srq(self, node: int, entries: int = 64, *, limit: int = 0) -> SharedReceiveQueue:

@@ -167,6 +167,24 @@ def gpu_distance(at: Callable[..., float], rows: Rows) -> str:
             f"{carried('gpu1')}. Messages of 64 B: {carried('gpu0', '64B')} and {carried('gpu1', '64B')}.")
 
 
+def tree_paths(at: Callable[..., float], rows: Rows) -> str:
+    def carried(where: str, length: str = "1MiB") -> str:
+        return bit_rate(at(where, length))
+
+    return (f"A path carries what its slowest link carries. Below the NIC's own switch nothing else is passed: {carried('gpu0')} of "
+            f"messages of 1 MiB. Below the other one the link above the first is passed, and not the narrow one to the root "
+            f"complex: {carried('gpu1')}. Through that: {carried('host')} to the memory of the NIC's socket, {carried('numa1')} "
+            f"to the other one's, and {carried('gpu2')} to a GPU there, which is read at hardware.pcie.peer_read at most.")
+
+
+def ports_speed(at: Callable[..., float], rows: Rows) -> str:
+    def gain(generation: str) -> str:
+        return f"{at('1', generation) / at('2', generation):.2f}"
+
+    return (f"With PCIe of generation 4 a queue pair on each port is {gain('4')} times as fast as one on one port; generation 3 "
+            f"carries little more than one port, and {gain('3')} times is left. More queue pairs share the same two ports.")
+
+
 def queue_pair_rows() -> Rows:
     """Messages of 8 bytes by 32 threads: the rate over more and more queue pairs.
 

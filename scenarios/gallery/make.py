@@ -21,9 +21,9 @@ from answers import (  # noqa: E402
     Row, Rows, barrier_per_us, beside_bulk, bit_rate, buffer_needed,
     congestion_controls, congestion_rows, corerma_rows, counted, dcqcn_effect, fastest_all_reduce, fence_cost,
     goodput, gpu_distance, loss_effect, median_of, million_a_second, mixed_rows,
-    picoseconds, queue_pair_rows, rails_speed, rate_effect,
+    picoseconds, ports_speed, queue_pair_rows, rails_speed, rate_effect,
     ring_breaks, routing_difference, rules_broken, selective_repeat_saves, size, size_for_half, slow_receiver,
-    slowest, storm_ends, switching_cost, thrashing, trimming_saves, victim_waits, window_depth,
+    slowest, storm_ends, switching_cost, thrashing, tree_paths, trimming_saves, victim_waits, window_depth,
 )
 
 PAGE = HERE.parents[1] / "docs" / "gallery.md"
@@ -87,6 +87,8 @@ ENTRIES = [
     Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
     Entry("rails", "topology.rails", None, "all-reduce of 16 MiB", median_of(), picoseconds, rails_speed),
     Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance),
+    Entry("pcie_tree", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, tree_paths),
+    Entry("ports", "workload.channels", "hardware.pcie.generation", "all-reduce of 16 MiB", median_of(), picoseconds, ports_speed),
     Entry("congestion_control", "load, flows", "algorithm", "slowdown of 99 %", lambda row: float(row["slowdown"]),
           lambda v: f"{v:.1f}", congestion_controls, measure=congestion_rows,
           question="Which congestion control keeps small flows quick beside large ones and incasts?",

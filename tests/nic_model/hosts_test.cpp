@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hosts/steps.hpp"
+#include "message.hpp"
 #include "stages.hpp"
 #include "tests/catch.hpp"
 
@@ -147,113 +148,29 @@ TEST_CASE("hardware that cannot be on one network with the others is refused, an
 
 namespace {
 
-/// What a reader of host 1 found: data after a flag that was written once the data's WRITE was complete.
-struct Seen {
-  std::uint64_t flag = 0, data = 0;
-  bool operator<(const Seen& o) const { return std::pair(flag, data) < std::pair(o.flag, o.data); }
-  bool operator==(const Seen&) const = default;
-};
-
-enum class Flush { none, same_nic, other_nic };
-
-/// Host 0 writes data by queue pair 0, waits for its completion, perhaps reads by another queue pair, and writes the
-/// flag by queue pair 1, which are on these NICs of host 1. `data_on`: the memory that the data is in, as
-/// RegionKind::gpu. Any pending event may be next.
-Seen message(std::uint64_t seed, std::array<std::uint32_t, 2> nic, std::uint8_t data_on = 0,
-             Flush flush = Flush::none) {
-  nic::HardwareProfile p = primes();
-  nic::SystemConfig config{.profile = p, .topology = fabric::Topology::star, .nodes = 2};
-  config.hosts.of = {{.nics = 2}, {.nics = 2, .nic_switches = {0, 0}, .gpus = {{.pcie_switch = 0}}}};
-  nic::System system(config);
-  hosts::Steps steps;
-  const nic::MemoryRegion local = system.register_memory(0, system.allocate(0, 64), 64);
-  const nic::MemoryRegion flag = system.register_memory(1, system.allocate(1, 64), 64);
-  const nic::MemoryRegion data =
-      system.register_memory(1, system.allocate(1, 64), 64, nic::kAllAccess, {.gpu = data_on});
-  system.set_word(0, local.base, 1);
-  const nic::CqId cq = system.create_cq(0, 64);
-  std::array<nic::QpId, 3> qp{};
-  const std::uint32_t reader = flush == Flush::other_nic ? 1 - nic[0] : nic[0];
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::uint32_t on = i == 2 ? reader : nic[i];
-    qp[i] = system.create_qp(0, {.send_cq = cq, .send_entries = 16, .nic = on});
-    system.connect(qp[i], system.create_qp(1, {.send_cq = system.create_cq(1, 1), .send_entries = 1, .nic = on}));
-  }
-  const auto request = [&](const nic::MemoryRegion& to, nic::Opcode opcode, std::uint64_t at) {
-    return nic::Wqe{.opcode = opcode,
-                    .length = 8,
-                    .lkey = local.lkey,
-                    .rkey = to.rkey,
-                    .local = local.base + at,
-                    .remote = to.base};
-  };
-  std::vector<std::pair<nic::QpId, nic::Wqe>> all = {{qp[0], request(data, nic::Opcode::rdma_write, 0)}};
-  if (flush != Flush::none) all.emplace_back(qp[2], request(data, nic::Opcode::rdma_read, 8));
-  all.emplace_back(qp[1], request(flag, nic::Opcode::rdma_write, 0));
-  std::size_t next = 0;
-  bool waits = false;
-  steps.add(system, 0, [&](nic::Cpu& cpu) {
-    std::array<nic::Cqe, 1> cqe;
-    if (waits && cpu.poll_cq(cq, cqe) == 0) return cpu.pause({});
-    waits = true;
-    if (next == all.size()) return cpu.stop();
-    REQUIRE(cpu.post_send(all[next].first, {&all[next].second, 1}) == nic::PostResult::ok);
-    ++next;
-    cpu.resume_after({});
-  });
-  Seen seen;
-  steps.add(system, 1, [&](nic::Cpu& cpu) {
-    if (seen.flag == 0) {
-      seen.flag = cpu.load(flag.base);
-      if (seen.flag == 0) return cpu.pause({});
-      return cpu.resume_after({});
-    }
-    seen.data = cpu.load(data.base);
-    cpu.stop();
-  });
-  nic::Context context{steps};
-  std::uint64_t random = seed + 1;
-  while (!system.idle()) {
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    std::size_t event = (random >> 33U) % system.pending_events();
-    // Every other run holds the data back as long as anything else is pending.
-    for (std::size_t i = 0; seed % 2 == 1 && i < system.pending_events(); ++i) {
-      const nic::Footprint f = system.footprint(event);
-      if (f.kind != nic::Footprint::Kind::memory_write || f.address != data.base) break;
-      event = i;
-    }
-    system.step(context, event);
-  }
-  return seen;
-}
-
-/// All that happens in so many random schedules.
+nic::RegionKind on_gpu() { return {.gpu = 1}; }
+nic::HostConfig one_switch() { return {.nics = 2, .nic_switches = {0, 0}, .gpus = {{.pcie_switch = 0}}}; }
 template <typename... Arguments>
-std::set<Seen> outcomes(const Arguments&... arguments) {
-  std::set<Seen> all;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) all.insert(message(seed, arguments...));
-  return all;
+std::set<Seen> outcomes(const std::array<std::uint32_t, 2>& nics, const Arguments&... arguments) {
+  return outcomes_on(one_switch(), nics, arguments...);
 }
-
-const std::set<Seen> kOrdered = {{1, 1}};
-const std::set<Seen> kBoth = {{1, 0}, {1, 1}};
 
 }  // namespace
 
 TEST_CASE("writes through one NIC reach memory in order, those through two NICs do not") {
-  CHECK(outcomes(std::array{0U, 0U}) == kOrdered);
-  CHECK(outcomes(std::array{0U, 1U}) == kBoth);
+  CHECK(outcomes({0U, 0U}) == kOrdered);
+  CHECK(outcomes({0U, 1U}) == kBoth);
 }
 
 TEST_CASE("a read pushes the writes of its own NIC, not those of another one") {
-  CHECK(outcomes(std::array{0U, 1U}, std::uint8_t{0}, Flush::same_nic) == kOrdered);
-  CHECK(outcomes(std::array{0U, 1U}, std::uint8_t{0}, Flush::other_nic) == kBoth);
+  CHECK(outcomes({0U, 1U}, nic::RegionKind{}, Flush::same_nic) == kOrdered);
+  CHECK(outcomes({0U, 1U}, nic::RegionKind{}, Flush::other_nic) == kBoth);
 }
 
 TEST_CASE("data in a GPU's memory and a flag in the host's need a read of the GPU's by the NIC that wrote it") {
-  CHECK(outcomes(std::array{0U, 0U}, std::uint8_t{1}) == kBoth);
-  CHECK(outcomes(std::array{0U, 0U}, std::uint8_t{1}, Flush::same_nic) == kOrdered);
-  CHECK(outcomes(std::array{0U, 0U}, std::uint8_t{1}, Flush::other_nic) == kBoth);
+  CHECK(outcomes({0U, 0U}, on_gpu()) == kBoth);
+  CHECK(outcomes({0U, 0U}, on_gpu(), Flush::same_nic) == kOrdered);
+  CHECK(outcomes({0U, 0U}, on_gpu(), Flush::other_nic) == kBoth);
 }
 
 // --- GPUs ------------------------------------------------------------------------------------------------------------

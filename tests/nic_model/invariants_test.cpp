@@ -19,6 +19,7 @@ using namespace loco;
 
 namespace {
 constexpr sim::SimTime kNow{7};
+constexpr auto kRc = static_cast<std::uint8_t>(nic::Transport::rc);  // its policy
 }  // namespace
 
 TEST_CASE("a send queue that holds more than its depth is noticed") {
@@ -37,11 +38,11 @@ TEST_CASE("a completion that was polled before it was written is noticed") {
 }
 
 TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, with time and component") {
-  nic::Connection connection(0, {.type = nic::QpType::rc}, nic::Transport::rc);
+  nic::Connection connection(0, {.type = nic::QpType::rc}, kRc);
   CHECK_NOTHROW(connection.check(1, {}, kNow));
-  connection.set_peer(1, 0);
+  connection.set_peer(1, connection);
   CHECK_THROWS_AS(connection.check(1, {}, kNow), sim::BrokenInvariant);
-  connection.set_peer(2, 0);
+  connection.set_peer(2, connection);
   connection.enter(nic::QpState::sqe);
   try {
     connection.check(1, {}, kNow);
@@ -103,9 +104,11 @@ struct Answering {
   nic::State state;
 
   explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
+    state.settings.emplace_back();
     for (const nic::QpId id : {0U, 1U}) {
       state.domains.emplace_back(id);
-      state.connections.emplace_back(id, nic::QpConfig{.type = nic::QpType::rc}, nic::Transport::rc).set_peer(1 - id, 1 - id);
+      const nic::Connection peer(1 - id, {.type = nic::QpType::rc}, kRc);
+      state.connections.emplace_back(id, nic::QpConfig{.type = nic::QpType::rc}, kRc).set_peer(1 - id, peer);
       state.connections.back().enter(nic::QpState::rts);
       state.contexts.emplace_back();
       state.requesters.emplace_back(0, 1, id);
@@ -118,7 +121,7 @@ struct Answering {
     nic::Engine engine(state.units(), nullptr);
     state.responders[1].request_arrived(engine, write);
     if (type == nic::QpType::rc) return;
-    state.connections[1] = nic::Connection(1, {.type = type}, nic::transport_of(type, {}));
+    state.connections[1] = nic::Connection(1, {.type = type}, static_cast<std::uint8_t>(nic::transport_of(type, {})));
     state.connections[1].enter(nic::QpState::rts);
   }
   static nic::SystemConfig two_nodes() {

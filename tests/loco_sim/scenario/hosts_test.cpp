@@ -74,6 +74,75 @@ TEST_CASE("edges and failures name NICs", "[scenario]") {
           edges);
 }
 
+TEST_CASE("a PCIe tree: switches behind switches, sockets, where devices are", "[scenario]") {
+  const Scenario s = parse_hosts(
+      "[{nodes: 0, pcie: {sockets: 2, socket_link: {rate: 160Gbps, delay: 90ns, credits: 8KiB}, memory_order: each, "
+      "switches: [{name: leaf, switch: top, rate: 64Gbps, delay: 105ns, credits: 4KiB, forwarding: store_and_forward}, "
+      "{name: top, socket: 1, generation: 5, lanes: 8}]}, "
+      "devices: [{kind: nic, switch: leaf}, {kind: nic, socket: 1}, {kind: gpu, switch: top}, {kind: gpu}]}]");
+  const nic::HostConfig& host = s.hosts.of[0];
+  REQUIRE(host.switches.size() == 2);
+  CHECK(host.switches[0] == nic::PcieSwitchConfig{.name = "leaf",
+                                                  .above = 1,
+                                                  .link = {{64'000'000'000}, {4096}},
+                                                  .delay = loco::sim::Duration{105'000},
+                                                  .store_and_forward = true});
+  CHECK(host.switches[1] ==
+        nic::PcieSwitchConfig{.name = "top", .socket = 1, .link = {.rate = {227'400'000'000}}});  // as generation 4 x16
+  CHECK(host.sockets ==
+        nic::SocketsConfig{2, {{160'000'000'000}, {8192}}, loco::sim::Duration{90'000}, nic::MemoryOrder::each});
+  CHECK(host.nics == 2);
+  CHECK(host.nic_switches == std::vector<std::uint32_t>{0, nic::kRootPort});
+  CHECK(host.nic_sockets == std::vector<std::uint32_t>{0, 1});
+  CHECK(host.gpus[0].pcie_switch == 1);
+  CHECK(host.gpus[1] == nic::GpuConfig{nic::kRootPort, s.hardware.pcie_rate});
+}
+
+TEST_CASE("mistakes in a PCIe tree have one line with their place", "[scenario]") {
+  const auto in_tree = [](const std::string& pcie, const std::string& devices, const std::string& message) {
+    refused("[{nodes: 0, pcie: {" + pcie + "}, devices: [" + devices + "]}]", message);
+  };
+  in_tree("switches: [{name: a}, {name: a}]", "",
+          "s.yaml:3:56: hosts[0].pcie.switches[1].name: expected a name that no other switch has, found \"a\"");
+  in_tree("switches: [{name: a, switch: b}, {name: b, switch: a}]", "",
+          "s.yaml:3:56: hosts[0].pcie.switches[0].switch: expected a switch that is not behind this one in turn, found "
+          "\"b\"");
+  in_tree("switches: [{name: a, switch: c}, {name: b}]", "",
+          "hosts[0].pcie.switches[0].switch: expected a switch of pcie.switches: a, b, found \"c\"");
+  in_tree("switches: [{lanes: 4}]", "", "hosts[0].pcie.switches[0]: expected a map with the key name");
+  in_tree("switches: [{name: a, lanes: 5}]", "", "hosts[0].pcie.switches[0].lanes: expected 1, 2, 4, 8 or 16");
+  in_tree("switches: [{name: a}]", "{kind: gpu, switch: 0}",
+          "hosts[0].devices[0].switch: expected a switch of pcie.switches: a, found \"0\"");
+  in_tree("sockets: 2", "{kind: gpu, socket: 2}",
+          "hosts[0].devices[0].socket: expected a socket from 0 to 1 (pcie.sockets), found 2");
+  in_tree("sockets: 2", "{kind: nic, socket: 1, switch: 0}",
+          "hosts[0].devices[0].socket: expected a switch or a socket, not both, found 1");
+  in_tree("memory_order: each", "", "hosts[0].pcie.memory_order: expected pcie.sockets: 2 or more, found one socket");
+  refused(
+      "[{nodes: 0, hardware: {base: cx5-roce-25g, pcie: {remote_numa: true}}, pcie: {sockets: 2}}]",
+      "hosts[0].pcie.sockets: expected hardware without pcie.remote_numa, which is of hosts with one socket, found 2");
+  CHECK_THROWS_WITH(parse_scenario("workload: {kind: traffic, memory: numa1}\ntopology: {kind: star, nodes: 2}\n"
+                                   "hosts: [{nodes: 0, pcie: {sockets: 2}}]\n",
+                                   "s.yaml"),
+                    contains_text("s.yaml:1:35: workload.memory: expected the memory of a socket that every host has "
+                                  "(hosts: pcie.sockets): host 1 has 1, found \"numa1\""));
+}
+
+TEST_CASE("ports: a cable each", "[scenario]") {
+  const Scenario s = parse_hosts("[{nodes: [0-1], nics: 2, ports: 2}]");
+  CHECK(s.hosts.of[1].ports == 2);
+  CHECK(std::get<topology::Star>(s.network.shape).nodes == 4 + 2 + 4);  // NICs' first ports, then the second ones
+  const std::string edges =
+      "{kind: custom, hosts: 2, switches: 2, edges: [[h0, s0], [h0.0.1, s1], [h1.0.0, s0], [h1.0.1, s1], [s0, s1]]}";
+  const Scenario custom = parse_hosts("[{ports: 2}]", edges, "fabric: {failures: [{link: [h1.0.1, s1], down: 1ms}]}\n");
+  CHECK(std::get<topology::Custom>(custom.network.shape).edges[1].a == 2);
+  CHECK(custom.network.changes.at(0).cable == 3);
+  refused("[{nodes: 0, ports: 2}]", "topology.edges[3]: expected one of 2 hosts", edges);
+  refused("[{ports: 9}]", "hosts[0].ports: expected an integer from 1 to 8");
+  refused("[{ports: 2}]", "hosts[0].ports: expected 1: NICs with several ports are in topologies star and custom",
+          "{kind: fat_tree, k: 2}");
+}
+
 TEST_CASE("mistakes in hosts have one line with their place", "[scenario]") {
   refused("[{nodes: [0-4]}]", "s.yaml:3:18: hosts[0].nodes: expected hosts from 0 to 3");
   refused("[{nodes: [2-1]}]", "hosts[0].nodes: expected hosts from 0 to 3");

@@ -121,6 +121,7 @@ constexpr auto kRare = std::to_array<Rare>({
     {"watchdog_lets_a_queue_go_on", kFabric},
     {"watchdog_restores_a_queue", kFabric},
     {"wqes_fetched_too_late", kConnections},
+    {"write_waits_for_shared_link", "PCIe trees: tests/nic_model/pcie_tree_test.cpp"},
 });
 
 bool holds(std::span<const Rare> rare, std::string_view name) {

@@ -1,0 +1,241 @@
+#include "nic_model/pcie/paths.hpp"
+
+#include <algorithm>
+
+namespace loco::nic {
+
+namespace {
+
+using Kind = TreeLinkName::Kind;
+
+/// Of a host, in this order: links above switches, of GPUs, between sockets.
+std::uint32_t links_of(const HostConfig& host) {
+  const std::uint32_t sockets = host.sockets.count;
+  return static_cast<std::uint32_t>(host.switches.size() + host.gpus.size()) + sockets * (sockets - 1) / 2;
+}
+std::uint32_t link_above(std::uint32_t pcie_switch) { return pcie_switch; }
+std::uint32_t link_of_gpu(const HostConfig& host, std::uint32_t gpu) {
+  return static_cast<std::uint32_t>(host.switches.size()) + gpu;
+}
+std::uint32_t link_between(const HostConfig& host, std::uint32_t a, std::uint32_t b) {
+  const auto [low, high] = std::minmax(a, b);
+  return link_of_gpu(host, static_cast<std::uint32_t>(host.gpus.size())) + high * (high - 1) / 2 + low;
+}
+
+sim::Duration sockets_delay(const HostConfig& host, const HardwareProfile& p) {
+  return host.sockets.delay.value_or(p.pcie_numa_penalty);
+}
+
+/// Does anything of the tree say more than the profile?
+bool says_more(const HostConfig& host) {
+  return !host.gpus.empty() || !host.switches.empty() || host.sockets.count > 1;
+}
+
+sim::BitsPerSecond slower(sim::BitsPerSecond a, sim::BitsPerSecond b) {
+  if (a.value == 0 || b.value == 0) return {std::max(a.value, b.value)};
+  return std::min(a, b);
+}
+
+/// Where a device is: the switches above it, the lowest first, and its socket.
+struct Position {
+  std::vector<std::uint32_t> switches;
+  std::uint32_t socket = 0;
+};
+Position position(const HostConfig& host, std::uint32_t pcie_switch, std::uint32_t at_root_port) {
+  return {switches_above(host, pcie_switch), socket_of(host, pcie_switch, at_root_port)};
+}
+
+/// Builds the path from one device to another, or to a socket's memory.
+class PathBuilder {
+ public:
+  PathBuilder(const HostConfig& host, const HardwareProfile& p, std::uint32_t first_link)
+      : host_(host), p_(p), first_link_(first_link) {}
+
+  /// `gpu`: whose memory; null: the memory of the socket of `to`.
+  PciePath build(const Position& from, const Position& to, const std::uint32_t* gpu) {
+    const auto shared = [&](std::uint32_t s) {
+      return gpu != nullptr && std::ranges::find(to.switches, s) != to.switches.end();
+    };
+    const auto turn = std::ranges::find_if(from.switches, shared);
+    const bool through_root = turn == from.switches.end();
+    path_.data_stored = stores_tlps(host_, from.switches.empty() ? kRootPort : from.switches.front());
+    go_up(from, turn);
+    if (through_root && from.socket != to.socket) cross(from.socket, to.socket);
+    if (gpu == nullptr) return path_;
+    path_.peer = true;
+    if (through_root) {
+      path_.there += p_.pcie_downstream;
+      path_.back += p_.pcie_upstream;
+    }
+    go_down(to, through_root ? kRootPort : *turn);
+    const sim::BitsPerSecond rate = host_.gpus[*gpu].rate;
+    const bool stored = !to.switches.empty() && stores_tlps(host_, to.switches.front());
+    path_.hops.push_back({.link = first_link_ + link_of_gpu(host_, *gpu),
+                          .way = LinkWay::down,
+                          .write = through_root ? slower(rate, p_.pcie_peer_write) : rate,
+                          .read = through_root ? slower(rate, p_.pcie_peer_read) : rate,
+                          .stored = stored});
+    return path_;
+  }
+
+ private:
+  using Place = std::vector<std::uint32_t>::const_iterator;
+
+  /// The profile's way goes through all switches above the NIC: those above the turn are not on this one.
+  void go_up(const Position& from, Place turn) {
+    for (auto s = from.switches.begin(); s != turn; ++s) {
+      const auto next = s + 1;
+      add_link(*s, LinkWay::up, stores_tlps(host_, *s),
+               stores_tlps(host_, next == from.switches.end() ? kRootPort : *next));
+    }
+    for (auto s = turn == from.switches.end() ? turn : turn + 1; s != from.switches.end(); ++s) {
+      path_.there = path_.there - switch_delay(host_, p_, *s);
+      path_.back = path_.back - switch_delay(host_, p_, *s);
+    }
+  }
+  void cross(std::uint32_t from, std::uint32_t to) {
+    path_.there += sockets_delay(host_, p_);
+    const sim::BitsPerSecond rate = host_.sockets.link.rate;
+    path_.hops.push_back({.link = first_link_ + link_between(host_, from, to),
+                          .way = from < to ? LinkWay::up : LinkWay::down,
+                          .write = rate,
+                          .read = rate});
+  }
+  /// From below the turn, or from the root complex, to the switch above the device.
+  void go_down(const Position& to, std::uint32_t turn) {
+    const auto end = std::ranges::find(to.switches, turn);
+    for (auto s = end; s != to.switches.begin();) {
+      const std::uint32_t above = s == to.switches.end() ? kRootPort : *s;
+      --s;
+      path_.there += switch_delay(host_, p_, *s);
+      path_.back += switch_delay(host_, p_, *s);
+      add_link(*s, LinkWay::down, stores_tlps(host_, above), stores_tlps(host_, *s));
+    }
+  }
+  void add_link(std::uint32_t pcie_switch, LinkWay way, bool stored, bool data_stored) {
+    if (pcie_switch >= host_.switches.size()) return;  // one that nobody has described: its link has no limit
+    const sim::BitsPerSecond rate = host_.switches[pcie_switch].link.rate;
+    path_.hops.push_back({.link = first_link_ + link_above(pcie_switch),
+                          .way = way,
+                          .write = rate,
+                          .read = rate,
+                          .stored = stored,
+                          .data_stored = data_stored});
+  }
+
+  const HostConfig& host_;
+  const HardwareProfile& p_;
+  std::uint32_t first_link_;
+  PciePath path_{};
+};
+
+void add_links(const HostConfig& host, const HardwareProfile& p, NodeId node, std::vector<TreeLink>& links) {
+  for (std::uint32_t s = 0; s < host.switches.size(); ++s)
+    links.emplace_back(TreeLinkName{node, Kind::above_switch, s}, host.switches[s].link.credits.count,
+                       switch_delay(host, p, s));
+  for (std::uint32_t gpu = 0; gpu < host.gpus.size(); ++gpu)
+    links.emplace_back(TreeLinkName{node, Kind::of_gpu, gpu}, 0, sim::Duration{});
+  for (std::uint32_t b = 1; b < host.sockets.count; ++b)
+    for (std::uint32_t a = 0; a < b; ++a)
+      links.emplace_back(TreeLinkName{node, Kind::sockets, a, b}, host.sockets.link.credits.count,
+                         sockets_delay(host, p));
+}
+
+}  // namespace
+
+PciePaths::PciePaths(const Kernel& kernel) {
+  const SystemConfig& config = kernel.config();
+  if (std::ranges::none_of(config.hosts.of, says_more)) return;
+  std::vector<std::uint32_t> first_link;
+  std::uint32_t links = 0;
+  for (const HostConfig& host : config.hosts.of) {
+    first_link.push_back(links);
+    links += links_of(host);
+  }
+  for (NicId nic = 0; nic < kernel.nics(); ++nic) {
+    const NodeId node = kernel.host_of(nic);
+    const HostConfig& host = config.hosts.of[node];
+    const HardwareProfile& p = config.hosts.profile(config.profile, node);
+    const std::uint32_t index = kernel.index_of(nic);
+    const Position from = position(host, host.switch_of(index), host.nic_socket(index));
+    first_.push_back(static_cast<std::uint32_t>(paths_.size()));
+    sockets_.push_back(from.socket);
+    const auto add = [&](const Position& to, const std::uint32_t* gpu) {
+      paths_.push_back(PathBuilder(host, p, first_link[node]).build(from, to, gpu));
+    };
+    for (std::uint32_t socket = 0; socket < host.sockets.count; ++socket) add({{}, socket}, nullptr);
+    for (std::uint32_t gpu = 0; gpu < host.gpus.size(); ++gpu)
+      add(position(host, host.gpus[gpu].pcie_switch, host.gpus[gpu].socket), &gpu);
+  }
+}
+
+std::vector<TreeLink> make_tree_links(const Kernel& kernel) {
+  std::vector<TreeLink> links;
+  const SystemConfig& config = kernel.config();
+  for (NodeId node = 0; node < config.hosts.of.size(); ++node)
+    add_links(config.hosts.of[node], config.hosts.profile(config.profile, node), node, links);
+  return links;
+}
+
+std::uint32_t memory_of(const Engine& engine, NicId nic, std::uint32_t key) {
+  const MemoryRegion* const region = engine.region(key);
+  if (region == nullptr) return engine.paths.own_memory(nic);
+  if (region->kind.gpu == 0) return region->kind.numa;
+  return engine.kernel.config().hosts.sockets(region->node) + region->kind.gpu - 1;
+}
+
+sim::SimTime earliest_over(const Engine& engine, const PciePath& path, sim::SimTime due) {
+  for (const PathHop& hop : path.hops) due = engine.tree_links[hop.link].earliest(hop.way, due);
+  return due;
+}
+
+sim::SimTime pass_over(Engine& engine, NicId nic, const PciePath& path, sim::SimTime due, std::uint64_t bytes) {
+  const std::uint64_t on_wire = bytes + engine.profile(nic).pcie_write_header.count;
+  // A TLP takes room at a link's far end from when it leaves the near end until it passes the next link.
+  const PathHop* held = nullptr;
+  sim::SimTime held_from;
+  sim::SimTime gone;
+  const auto give_back = [&](sim::SimTime until) {
+    if (held != nullptr) engine.tree_links[held->link].return_credits(held->way, bytes, held_from, until, gone);
+    held = nullptr;
+  };
+  for (const PathHop& hop : path.hops) {
+    TreeLink& link = engine.tree_links[hop.link];
+    const sim::Duration taken = sim::transmission_time({on_wire}, hop.write);
+    if (link.limits_credits()) due = std::max(due, link.take_credits(hop.way, bytes) + taken + link.delay());
+    due = link.take(hop.way, due, taken);
+    give_back(due);
+    if (!link.limits_credits()) continue;
+    held = &hop;
+    held_from = due - taken - link.delay();
+    gone = engine.now() - taken - link.delay();
+  }
+  give_back(due);
+  return due;
+}
+
+sim::SimTime send_back(Engine& engine, const PciePath& path, sim::SimTime now, std::uint64_t bytes) {
+  sim::SimTime sent = now;
+  for (const PathHop& hop : path.hops) {
+    const sim::Duration taken = sim::transmission_time({bytes}, hop.read);
+    sent = std::max(sent, engine.tree_links[hop.link].send(other_way(hop.way), now, taken));
+  }
+  return sent;
+}
+
+sim::Duration stored_time(const PciePath& path, std::uint64_t bytes) {
+  sim::Duration time{};
+  for (const PathHop& hop : path.hops)
+    if (hop.stored) time += sim::transmission_time({bytes}, hop.write);
+  return time;
+}
+
+sim::Duration data_stored_time(const PciePath& path, sim::BitsPerSecond own, std::uint64_t bytes) {
+  sim::Duration time{};
+  if (path.data_stored) time += sim::transmission_time({bytes}, own);
+  for (const PathHop& hop : path.hops)
+    if (hop.data_stored) time += sim::transmission_time({bytes}, hop.read);
+  return time;
+}
+
+}  // namespace loco::nic
