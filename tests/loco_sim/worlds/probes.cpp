@@ -86,6 +86,7 @@ constexpr auto kRare = std::to_array<Rare>({
     {"nscc_decrease", kTransports},
     {"packet_cut_off_by_a_failure", kFabric},
     {"packet_for_a_queue_given_up", kFabric},
+    {"packet_trimmed_again", kTransports},
     {"pause_not_needed_after_all", kFabric},
     {"planted_and_not_reached", "planted by the test of this list"},
     {"psns_used_up", kTransports},
