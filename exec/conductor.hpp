@@ -232,6 +232,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   [[nodiscard]] std::vector<nic::QpId> receivers(nic::QpId from, const SendRecord& record) const;
   void create_qp(ProgramThread& thread);
   void modify_qp(ProgramThread& thread);
+  void reset(nic::QpId qp);
   void poll(ProgramThread& thread);
   void wait_memory(ProgramThread& thread);
   void access(ProgramThread& thread);

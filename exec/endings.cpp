@@ -102,7 +102,7 @@ void Conductor::ended(Program& program, int wait_status) {
     result_.accesses_told = result_.accesses_told || thread->channel->accesses_told != 0;
   program.memory.leave();
   after_step_.emplace_back([this, &program] {
-    for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
+    for (const nic::QpId qp : program.queue_pairs) reset(qp);
     notify_io();
   });
   if (program.parent != nullptr) {  // what becomes of it is its parent's to know

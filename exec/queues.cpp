@@ -216,6 +216,11 @@ void Conductor::create_qp(ProgramThread& thread) {
   c.replies[0] = qp;
 }
 
+void Conductor::reset(nic::QpId qp) {
+  system_.modify_qp(qp, nic::QpState::reset);
+  if (tracing_) tracing_->reset(qp, !shares_receives_[qp]);
+}
+
 void Conductor::modify_qp(ProgramThread& thread) {
   Channel& c = *thread.channel;
   const auto change = record_at<QpChange>(c.data);
@@ -245,6 +250,7 @@ void Conductor::modify_qp(ProgramThread& thread) {
   if (taken && to != nic::QpState::reset && to != nic::QpState::error)
     system_.set_qp_access(qp, rights_of(change.access));
   c.replies[0] = taken ? 0 : EINVAL;
+  if (taken && to == nic::QpState::reset && tracing_) tracing_->reset(qp, !shares_receives_[qp]);
   const bool alive = from != nic::QpState::reset && from != nic::QpState::error;
   if (taken && alive && to == nic::QpState::error && shares_receives_[qp])
     tell(thread.program, AsyncEvent::last_wqe, qp);

@@ -133,7 +133,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       break;
     case Request::destroy:
       if (static_cast<Made>(c.arguments[0]) == Made::qp)
-        between_steps(thread, [&] { system_.modify_qp(static_cast<nic::QpId>(c.arguments[1]), nic::QpState::reset); });
+        between_steps(thread, [&] { reset(static_cast<nic::QpId>(c.arguments[1])); });
       break;
     case Request::poll_cq:
       poll(thread);
@@ -215,7 +215,7 @@ void Conductor::leave(ProgramThread& thread) {
 void Conductor::begin_again(Program& program) {
   for (const auto& thread : program.threads)
     if (thread->index != 0) thread_ended(*thread);
-  for (const nic::QpId qp : program.queue_pairs) system_.modify_qp(qp, nic::QpState::reset);
+  for (const nic::QpId qp : program.queue_pairs) reset(qp);
   program.queue_pairs.clear();
   program.memory.forget();
   program.cq_events.clear();

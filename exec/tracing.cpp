@@ -69,6 +69,10 @@ void Tracing::polled(const Caller& by, nic::Cpu& cpu, nic::CqId cq, std::span<co
   for (const nic::Cqe& cqe : cqes) hosts::took_completion(caller, cpu, cq, cqe);
 }
 
+void Tracing::reset(nic::QpId qp, bool own) {
+  recorder_.verbs()->reset(qp, own ? system_.queue_pair(qp).receives : trace::Verbs::kNone);
+}
+
 void Tracing::load(const Caller& by, nic::Cpu& cpu, nic::Address word, bool flag) {
   const trace::CallId call = begin(by, trace::Method::read, 0, flag);
   const std::uint64_t value = cpu.load(word, call);

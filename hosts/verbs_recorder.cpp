@@ -123,6 +123,19 @@ void VerbsRecorder::known(std::uint32_t thread, std::uint32_t queue, std::uint32
   }
 }
 
+void VerbsRecorder::reset(nic::QpId qp, std::uint32_t queue) {
+  messages_.erase(qp);
+  for (auto& [cq, waiting] : entries_)
+    std::erase_if(waiting, [&](std::uint32_t e) {
+      if (verbs_.entries[e].qp != qp) return false;
+      verbs_.entries[e].cq = Verbs::kNone;
+      return true;
+    });
+  if (queue == Verbs::kNone) return;
+  for (const std::uint32_t r : receives_[queue].receives) verbs_.receives[r].queue = Verbs::kNone;
+  receives_.erase(queue);
+}
+
 void VerbsRecorder::on_message(const nic::MessageArrival& m) {
   Verbs::Message message{.qp = m.qp};
   if (const auto found = request_of_.find(m.op); found != request_of_.end()) message.request = found->second;

@@ -107,3 +107,35 @@ def test_a_wrong_nic_is_found(compiled, tmp_path, fault, value):
     report = json.loads(done.stdout)
     assert report["programs"][0]["stdout"] == value + "\n"
     assert report["verdict"]["consistent"] == (fault == "") and report["status"] == (0 if fault == "" else 1)
+
+
+# A queue pair is reset with a receive and a completion that nobody has taken, and used again: both are gone.
+AGAIN = (READ.replace("static void setup(void) {", "static void join(void);\nstatic void setup(void) {")
+         .replace("  for (int i = 0; i < 2; ++i) {\n    struct ibv_qp_attr a", "  join();\n}\nstatic void join(void) {\n  for (int i = 0; i < 2; ++i) {\n    struct ibv_qp_attr a")) + """
+static void receive(int number) {
+  struct ibv_sge s = {(unsigned long)&buffer[8], 8, mr->lkey};
+  struct ibv_recv_wr r = {.wr_id = number, .sg_list = &s, .num_sge = 1}, *bad;
+  must(ibv_post_recv(qp[1], &r, &bad) == 0);
+}
+int main(void) {
+  setup();
+  receive(1); receive(2);
+  post(IBV_WR_SEND, 0, 0);
+  poll();
+  struct ibv_qp_attr a = {.qp_state = IBV_QPS_RESET};
+  for (int i = 0; i < 2; ++i) must(ibv_modify_qp(qp[i], &a, IBV_QP_STATE) == 0);
+  join();
+  receive(3);
+  post(IBV_WR_SEND, 0, 0);
+  poll();
+  struct ibv_wc wc;
+  while (!ibv_poll_cq(cq[1], 1, &wc)) {}
+  printf("%d\\n", (int)wc.wr_id);
+  return 0;
+}"""
+
+
+def test_a_queue_pair_that_is_reset(run, compiled, tmp_path):
+    r = run(compiled(AGAIN), options=("--hosts", "1", "--trace", str(tmp_path / "t"))).ends_well()
+    assert r.out[0] == "3\n" and r.report["verdict"]["consistent"] and r.report["verdict"]["violations"] == []
+    assert check(str(tmp_path / "t"))[1]["consistent"]
