@@ -7,12 +7,12 @@
 
 namespace loco::exec {
 
-/// A memfd with a Channel, mapped. Owns the mapping.
+/// A memfd that holds a Channel, mapped into this process. Owns the mapping.
 class ChannelEnd {
  public:
-  /// A new one; its descriptor is for the program to inherit.
+  /// Makes a new one; the program inherits the descriptor `file`.
   static ChannelEnd make(const HostFacts& facts, int& file);
-  /// The one that a program has made for a new thread: its descriptor there.
+  /// Maps the one that a program has made for a new thread; `file` is its descriptor there.
   static ChannelEnd of_thread(pid_t process, int file);
 
   ChannelEnd(ChannelEnd&& other) noexcept : channel_(other.channel_) { other.channel_ = nullptr; }
@@ -22,9 +22,9 @@ class ChannelEnd {
   [[nodiscard]] Channel& operator*() const { return *channel_; }
   [[nodiscard]] Channel* operator->() const { return channel_; }
 
-  /// The program's turn.
+  /// Gives the turn to the program.
   void let() const;
-  /// Waits for our turn; false when it has not come after `microseconds` of real time.
+  /// Waits until the turn comes back. Returns false if it has not after `microseconds` of real time.
   [[nodiscard]] bool wait(std::int64_t microseconds) const;
 
  private:

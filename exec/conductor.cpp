@@ -158,7 +158,7 @@ Result Conductor::run() {
   const PinnedToOneCore pinned;
   const OrphansAdopted adopted;
   start_programs();
-  const CounterTrapped trapped;  // as the programs: a switch between tasks with and without the trap is dear
+  const CounterTrapped trapped;  // trapped here too, because switching between tasks with and without the trap is slow
   watch_ports();
   for (const auto& [host, at] : options_.stops) add_timer(at.ps, [this, host = host] { stop_host(host); });
   if (result_.failure.empty()) main_loop();
@@ -207,7 +207,7 @@ void Conductor::main_loop() {
   }
 }
 
-/// Nothing is left to happen in simulated time: perhaps something happens outside of it. False when it has not.
+/// No simulated event is left, but something may happen outside. Returns false if it does not.
 bool Conductor::wait_for_the_world() {
   bool children = false;
   for_each_program([&](const Program& p) {
@@ -242,7 +242,7 @@ void Conductor::serve(ProgramThread& thread) {
     if (std::exchange(c.io, 0) != 0) {
       const bool up_to_date = thread.io_seen == io_changes_;
       ++io_changes_;
-      if (up_to_date) thread.io_seen = io_changes_;  // its own doing
+      if (up_to_date) thread.io_seen = io_changes_;  // it has seen what it caused itself
       after_step_.emplace_back([this] {
         if (!children_.empty()) look_for_deaths();  // one may have killed another
         wake_for_io();
@@ -255,10 +255,10 @@ void Conductor::serve(ProgramThread& thread) {
   }
 }
 
-/// The program runs until it hands over. False when its thread has ended.
+/// Runs the program until it hands over. Returns false if its thread has ended.
 bool Conductor::give_turn(ProgramThread& thread) {
   Channel& c = *thread.channel;
-  static_cast<void>(system_.counters());  // what was due is in memory: the program's loads see it
+  static_cast<void>(system_.counters());  // applies pending accesses, so that the program's loads see them
   c.now_ps = system_.now().ps;
   c.threads = thread.program.threads_begun > 1 ? 1 : 0;
   c.ports_down = thread.program.ports_down;
@@ -299,7 +299,7 @@ bool Conductor::await(ProgramThread& thread) {
   return true;
 }
 
-/// Until somebody traces the program, which stands still at its start.
+/// Waits until a debugger traces the program, which stands still at its start.
 void Conductor::await_debugger(Program& program) {
   program.debugged = true;
   remember(result_.not_deterministic, fmt::format("host {}: a debugger", program.host));
@@ -311,7 +311,8 @@ void Conductor::await_debugger(Program& program) {
     wait_shortly();
 }
 
-/// A thread that has the turn and waits for a lock by a system call of its own waits for ever: all others stand still.
+/// True if a thread has the turn but waits for a lock in a system call of its own: it would wait for ever, because all
+/// others stand still.
 bool Conductor::blocked(ProgramThread& thread) {
   constexpr int kLooksMax = 1'500;  // 3 s
   const Program& program = thread.program;
@@ -324,7 +325,7 @@ bool Conductor::blocked(ProgramThread& thread) {
   return true;
 }
 
-/// A thread that has used processor time for long without a call may wait for a word of memory.
+/// A thread that has used much processor time without a call may be polling a word of memory.
 void Conductor::break_silence(ProgramThread& thread) {
   const std::int64_t used = processor_time_us(thread.program.process);
   if (thread.silent_from_us < 0) {
@@ -395,7 +396,7 @@ void Conductor::pause(ProgramThread& thread, sim::Duration turn) {
   timers_.erase(timer);
 }
 
-/// Who waits for another thread of the process looks again.
+/// Wakes the threads that wait for another thread of the process.
 void Conductor::released(Program& program) {
   ++program.releases;
   after_step_.emplace_back([this, &program] { wake_all(Wait::process, &program); });

@@ -1,10 +1,10 @@
-// The conductor: foreign programs on a simulated machine, one thread of one of them at a time.
+// The conductor: runs foreign programs on a simulated machine, one thread of one of them at a time.
 //
-// A driver of threads like loco_sim/verbs/machine.hpp: each thread of a program has a fiber, which waits for the
+// It drives threads like loco_sim/verbs/machine.hpp: each thread of a program has a fiber, which waits for the
 // program's next request, carries it out in simulated time, and replies. The machine takes the earliest event; a
-// program's code runs only while its fiber does. What lets the machine grow (set-up calls) or wakes others is done
-// between its steps. Nothing simulated depends on real time, but for programs that wait for processes which nobody
-// conducts (children).
+// program's code runs only while its fiber does. Work that makes the machine grow (set-up calls) or wakes others is
+// done between its steps. Nothing simulated depends on real time, except for programs that wait for processes which are
+// not conducted (children).
 #pragma once
 
 #include <deque>
@@ -29,27 +29,27 @@
 
 namespace loco::exec {
 
-/// What a thread waits for that has handed over; others end it.
+/// What a thread that has handed over waits for; other threads end the wait.
 enum class Wait : std::uint8_t { nothing, sleep, io, process, cq_event, async_event };
 
 struct Program;
 
 struct ProgramThread {
   Program& program;
-  std::uint32_t index;  ///< among all that the program has begun
+  std::uint32_t index;  ///< among all threads that the program has started
   ChannelEnd channel;
   nic::ThreadId id = 0;
   sim::FiberId fiber{};
   bool ended = false;
   Wait wait = Wait::nothing;
-  bool over = false;                ///< its deadline was there first
-  std::uint64_t io_seen = 0;        ///< Conductor::io_changes_ at its last reply: it has looked since
-  std::uint64_t releases_seen = 0;  ///< Program::releases, likewise
+  bool over = false;                ///< its deadline came first
+  std::uint64_t io_seen = 0;        ///< Conductor::io_changes_ at its last reply, after which it looked
+  std::uint64_t releases_seen = 0;  ///< the same for Program::releases
   std::uint32_t wait_channel = 0;
   Request last = Request::none;
   std::string waits_for{};       ///< for the report of a deadlock
-  std::uint64_t polls_paid = 0;  ///< empty ones that have taken their time already
-  std::vector<char> posts{};     ///< that are being made
+  std::uint64_t polls_paid = 0;  ///< empty polls whose time has been charged
+  std::vector<char> posts{};     ///< the posts being made
   std::int64_t silent_from_us = 0;
   std::int64_t silence_us = 0;
   int blocked_looks = 0;
@@ -64,52 +64,52 @@ struct AsyncNews {
 
 /// A timerfd of a program.
 struct ProgramTimer {
-  std::pair<std::int64_t, std::uint64_t> pending{};  ///< in the conductor's timers; number 0: none
+  std::pair<std::int64_t, std::uint64_t> pending{};  ///< its entry in the conductor's timers; number 0: none
   std::int64_t again_ps = 0;
 };
 
-/// Scatter/gather lists of the requests of one queue. A request of which so many have been posted behind it that the
-/// queue had no room for them is over.
+/// Scatter/gather lists of the requests of one queue. A request is done once more requests have been posted after it
+/// than the queue has room for.
 struct QueueLists {
   std::uint64_t posted = 0;
-  std::deque<std::pair<std::uint64_t, nic::Address>> lists{};  ///< number of the request, its list
+  std::deque<std::pair<std::uint64_t, nic::Address>> lists{};  ///< number of the request, and its list
 };
 
-/// Memory on the NIC (ibv_alloc_dm). What is freed is given out again to who asks for as much.
+/// Memory on the NIC (ibv_alloc_dm). Freed memory is reused for requests of the same size.
 struct DeviceMemory {
   nic::Address base = 0;
   std::uint64_t bytes = 0;
   bool used = false;
 };
 
-/// A process: a host's program, or a child that it has made by fork.
+/// A process: a host's program, or a child that it has forked.
 struct Program {
   std::uint32_t host = 0;
   std::uint32_t number = 0;   ///< among the processes of the host
   Program* parent = nullptr;  ///< null: it is the host's program
-  nic::Address base = 0;      ///< of its address space in the machine's
+  nic::Address base = 0;      ///< where its address space begins in the machine's
   pid_t process = 0;
-  bool started = false;  ///< its shim has handed over
-  bool running = false;  ///< it has begun: another start is another image
+  bool started = false;  ///< its shim has handed over once
+  bool running = false;  ///< it has begun, so another start means another image (exec)
   bool ended = false;
-  std::uint64_t releases = 0;    ///< of locks and conditions of the process, ends of its threads
-  bool stopped = false;          ///< its host has
-  std::uint32_t ports_down = 0;  ///< a bit for each NIC of the host whose cable is
+  std::uint64_t releases = 0;    ///< releases of locks and conditions of the process, and ends of its threads
+  bool stopped = false;          ///< its host has stopped
+  std::uint32_t ports_down = 0;  ///< a bit for each NIC of the host whose cable is down
   bool debugged = false;
-  nic::CqId no_cq = nic::kNone;                           ///< of queue pairs that have none
-  std::uint32_t spinning = 0;                             ///< threads that wait for the others
-  std::vector<std::unique_ptr<ProgramThread>> threads{};  ///< the first one, and those that have not ended
+  nic::CqId no_cq = nic::kNone;                           ///< for queue pairs without a CQ
+  std::uint32_t spinning = 0;                             ///< threads that wait for other threads of the process
+  std::vector<std::unique_ptr<ProgramThread>> threads{};  ///< the first thread, and all others that have not ended
   std::uint32_t threads_begun = 0;
   ProgramMemory memory{};
   std::vector<nic::QpId> queue_pairs{};
   std::map<std::uint32_t, std::deque<nic::CqId>> cq_events{};  ///< by completion channel
-  std::set<nic::SrqId> armed_srqs{};                           ///< whose limit is to be told
-  std::set<nic::QpId> refused{};                               ///< that have been told of a request they refuse
+  std::set<nic::SrqId> armed_srqs{};                           ///< with an armed limit event
+  std::set<nic::QpId> refused{};                               ///< already notified that they refused a request
   std::map<std::uint32_t, ProgramTimer> timers{};
   std::deque<AsyncNews> async_events{};
   std::deque<CmMessage> messages{};
-  std::vector<std::uint32_t> news{};            ///< for descriptors of the process, with the next reply
-  nic::Address inline_slot = 0;                 ///< where the CPU finds the payloads that go with a request
+  std::vector<std::uint32_t> news{};            ///< descriptors of the process to signal with the next reply
+  nic::Address inline_slot = 0;                 ///< where the CPU finds inline payloads
   std::map<std::uint64_t, QueueLists> lists{};  ///< of a queue's requests, by list_key
   std::vector<DeviceMemory> device_memory{};
 };
@@ -147,9 +147,9 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   };
   struct Region {
     std::uint32_t host = 0;
-    std::uint64_t io_offset = 0;  ///< of addresses in requests to those of the program
+    std::uint64_t io_offset = 0;  ///< offset from addresses in requests to those of the program
   };
-  using Timer = std::pair<std::int64_t, std::uint64_t>;  ///< when, and its number
+  using Timer = std::pair<std::int64_t, std::uint64_t>;  ///< time and number
 
   // conductor.cpp: programs and turns
   [[nodiscard]] HostFacts facts_of(std::uint32_t host) const;
@@ -178,21 +178,21 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
     for (const auto& child : children_) f(*child);
   }
   void thread_ended(ProgramThread& thread);
-  /// Nobody refers to it any more; another one of its host has its place in the machine.
+  /// Forgets a thread that nobody refers to any more; another thread of its host reuses its place in the machine.
   void forget(ProgramThread& thread);
   [[nodiscard]] nic::ThreadId machine_thread(std::uint32_t host);
   [[nodiscard]] std::string deadlock() const;
   void finish(Result& result);
 
-  // time and waiting, of the thread whose step it is
+  // time and waiting, for the thread of the current step
   void compute(sim::Duration time);
   void between_steps(ProgramThread& thread, const std::function<void()>& f);
   bool wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps);
-  /// A turn of a polling loop ends; what it has looked at is in the thread's watch set.
+  /// Ends a turn of a polling loop; the thread's watch set has what it looked at.
   void pause(ProgramThread& thread, sim::Duration turn);
   void wake(ProgramThread& thread);
   void released(Program& program);
-  /// Some descriptor may have become ready: of one process, or of any.
+  /// Some descriptor may have become ready: in one process, or in any.
   void notify_io(const Program* only = nullptr);
   void wake_for_io(const Program* only = nullptr);
   void wake_all(Wait what, const Program* program = nullptr);
@@ -261,7 +261,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   [[nodiscard]] const nic::HardwareProfile& profile(std::uint32_t host) const { return system_.profile(host); }
 
   const Options& options_;
-  std::vector<std::unique_ptr<HostProcesses>> processes_;  ///< by host; what follows refers to it
+  std::vector<std::unique_ptr<HostProcesses>> processes_;  ///< by host; other members refer to it
   nic::System system_;
   std::vector<std::unique_ptr<Program>> programs_;  ///< by host; null where there is none
   std::vector<std::unique_ptr<Program>> children_;  ///< that they have made by fork
@@ -271,31 +271,31 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::map<Timer, std::function<void()>> timers_;
   std::uint64_t timer_number_ = 1;
   std::vector<std::function<void()>> after_step_;
-  std::uint64_t io_changes_ = 0;  ///< times that some descriptor may have become ready
+  std::uint64_t io_changes_ = 0;  ///< how often some descriptor may have become ready
   nic::Cpu* cpu_ = nullptr;
   std::vector<CqState> cqs_;
-  std::vector<bool> shares_receives_;                                 ///< by queue pair: has it a shared receive queue?
+  std::vector<bool> shares_receives_;                                 ///< by queue pair: uses a shared receive queue
   std::vector<bool> is_xrc_;                                          ///< by queue pair
   std::vector<Program*> owners_;                                      ///< by queue pair
-  std::map<std::uint32_t, std::vector<nic::ThreadId>> free_threads_;  ///< by host: the machine's, of ended ones
-  std::vector<bool> written_to_;                              ///< by host: others write there without its being told
-  std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams_;   ///< receives that datagrams are being written to
+  std::map<std::uint32_t, std::vector<nic::ThreadId>> free_threads_;  ///< by host: of ended programs
+  std::vector<bool> written_to_;                             ///< by host: others write to its memory without telling it
+  std::map<nic::QpId, std::deque<nic::RecvWqe>> datagrams_;  ///< receives that datagrams are being written to
   std::map<nic::QpId, std::deque<nic::SrqId>> xrc_messages_;  ///< whose completions have not been polled
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<nic::QpId>> groups_;  ///< by GID
-  std::map<nic::QpId, nic::QpId> copiers_;  ///< of queue pairs: what sends their copies to the others of a group
-  std::map<nic::QpId, nic::QpId> copied_;   ///< the other way
+  std::map<nic::QpId, nic::QpId> copiers_;  ///< for each queue pair, the one that sends copies to the rest of a group
+  std::map<nic::QpId, nic::QpId> copied_;   ///< the inverse of copiers_
   std::set<nic::QpId> not_to_itself_;
-  nic::QpId nobody_ = nic::kNone;                ///< receives what an empty group gets, and drops it
+  nic::QpId nobody_ = nic::kNone;                ///< receives and drops datagrams to an empty group
   std::vector<Region> regions_;                  ///< by the upper bits of their keys
-  std::map<std::uint64_t, Program*> listeners_;  ///< of connection managers: by host and port
-  /// Keys that SENDs invalidate, by the queue pair that gets them: on their way, and arrived but not polled.
+  std::map<std::uint64_t, Program*> listeners_;  ///< of connection managers, by host and port
+  /// Keys that SENDs invalidate, by receiving queue pair: in flight, and arrived but not polled.
   std::multiset<std::pair<nic::QpId, std::uint32_t>> invalidations_, invalidated_;
-  std::uint64_t idle_pauses_ = 0;  ///< pauses that ended without anything new, since something was
+  std::uint64_t idle_pauses_ = 0;  ///< pauses without news since the last news
   int idle_spins_ = 0;
-  int idle_waits_ = 0;  ///< of real time, likewise
+  int idle_waits_ = 0;  ///< the same for waits in real time
   std::uint32_t network_ = 1;
   int network_lock_ = -1;
-  int board_ = -1;                       ///< of streams, for all programs
+  int board_ = -1;                       ///< descriptor of the Board of streams, shared by all programs
   std::vector<std::uint64_t> requests_;  ///< by kind
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>> races_seen_;
   Recorder recorder_;
@@ -303,8 +303,8 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   Outputs outputs_;
   Result result_;
   bool ending_ = false;
-  bool some_ended_ = false;  ///< of the processes
-  sim::FiberPool pool_;      ///< last: its destructor unwinds what uses the rest
+  bool some_ended_ = false;  ///< some process has ended
+  sim::FiberPool pool_;      ///< last: its destructor unwinds code that uses the other members
 };
 
 }  // namespace loco::exec

@@ -11,7 +11,7 @@
 
 namespace loco::exec {
 
-/// A child is its parent's to wait for: here it has gone as soon as it is a zombie.
+/// A child's parent waits for it; for the conductor it is gone as soon as it is a zombie.
 bool Conductor::is_gone(const Program& program, int& wait_status) {
   if (waitpid(program.process, &wait_status, WNOHANG) == program.process) return true;
   if (program.parent == nullptr || !has_ended(program.process)) return false;
@@ -28,7 +28,7 @@ void Conductor::look_for_deaths() {
   for (const auto& [program, status] : gone) ended(*program, status);
 }
 
-/// A child alone keeps no run going, but for one that its program has left behind (a daemon).
+/// Children do not keep a run going, except those that their program has left behind (daemons).
 bool Conductor::all_ended() const {
   bool all = true;
   for_each_program([&](const Program& p) {
@@ -45,13 +45,13 @@ std::string Conductor::name_of(const Program& program) const {
                      program.number == 0 ? "" : fmt::format(", child {}", program.number));
 }
 
-/// By the user.
+/// The user has interrupted the run.
 void Conductor::interrupted() {
   result_.interrupted = true;
   if (result_.failure.empty()) result_.failure = fmt::format("interrupted at {}", time_text(system_.now()));
 }
 
-/// Its host has no power any more: nobody hears of the program again.
+/// The host loses power: nothing is heard of its programs any more.
 void Conductor::stop_host(std::uint32_t host) {
   system_.power_off(host);
   for_each_program([&](Program& program) {
@@ -81,7 +81,7 @@ void Conductor::forget(ProgramThread& thread) {
   std::erase_if(program.threads, [&](const auto& one) { return one.get() == &thread; });
 }
 
-/// One that begins now.
+/// The number for a thread that begins now.
 nic::ThreadId Conductor::machine_thread(std::uint32_t host) {
   std::vector<nic::ThreadId>& free = free_threads_[host];
   if (free.empty()) {
@@ -96,7 +96,7 @@ nic::ThreadId Conductor::machine_thread(std::uint32_t host) {
 }
 
 void Conductor::ended(Program& program, int wait_status) {
-  if (InterruptNoted::seen()) interrupted();  // a terminal sends it to programs, too
+  if (InterruptNoted::seen()) interrupted();  // a terminal signals the programs as well
   program.ended = some_ended_ = true;
   for (const auto& thread : program.threads)
     result_.accesses_told = result_.accesses_told || thread->channel->accesses_told != 0;
@@ -105,7 +105,7 @@ void Conductor::ended(Program& program, int wait_status) {
     for (const nic::QpId qp : program.queue_pairs) reset(qp);
     notify_io();
   });
-  if (program.parent != nullptr) {  // what becomes of it is its parent's to know
+  if (program.parent != nullptr) {  // its ending is reported to its parent
     for (const auto& thread : program.threads) thread_ended(*thread);
     return;
   }

@@ -1,4 +1,4 @@
-// What happens to programs without their asking: completion events, asynchronous events, headers of datagrams, timers.
+// Events that programs do not request: completion events, asynchronous events, headers of datagrams, timers.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -11,8 +11,8 @@
 
 namespace loco::exec {
 
-/// A program to which others write, or whose words they change, may look at its memory between its polls: from the
-/// first of them on, a loop that polls in vain has another turn when NICs have written to it.
+/// A program whose memory others write, or change with atomics, may look at it between its polls. From their first
+/// access on, a loop that polls in vain gets another turn when NICs have written to it.
 void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime) {
   if (step != nic::PacketStep::received) {
     if (packet.opcode == fabric::Opcode::nak) refused(packet);
@@ -23,7 +23,7 @@ void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, si
     written_to_[owners_[packet.destination_qp]->host] = true;
 }
 
-/// A responder that refuses a request is in ERROR, and says so by an event of its queue pair (IBTA volume 1, 11.6.3.2).
+/// A responder that refuses a request goes to ERROR and raises an event of its queue pair (IBTA volume 1, 11.6.3.2).
 void Conductor::refused(const fabric::Packet& nak) {
   const bool access = nak.nak == fabric::NakCode::remote_access_error;
   if (!access && nak.nak != fabric::NakCode::invalid_request) return;
@@ -33,7 +33,7 @@ void Conductor::refused(const fabric::Packet& nak) {
   after_step_.emplace_back([this, program, event, qp = nak.source_qp] { tell(*program, event, qp); });
 }
 
-/// The queue pair whose completion is lost cannot go on (IBTA volume 1, 11.6.3.1, 11.6.3.2).
+/// A queue pair whose completion is lost cannot continue (IBTA volume 1, 11.6.3.1, 11.6.3.2).
 void Conductor::on_cq_overrun(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) {
   if (tracing_) tracing_->observer().on_cq_overrun(node, cq, cqe, at);
   if (cq >= cqs_.size() || cqs_[cq].program == nullptr) return;
@@ -69,7 +69,7 @@ void Conductor::on_message(const nic::MessageArrival& message) {
   datagrams_[message.qp].push_back(message.receive);
 }
 
-/// The GRH in front of a datagram: with RoCE v2 over IPv4 the second half of it is the IP header (IBTA annex A17).
+/// Writes the GRH before a datagram: with RoCE v2 over IPv4 its second half is the IP header (IBTA annex A17).
 void Conductor::write_header(nic::NodeId host, const nic::Cqe& cqe) {
   std::deque<nic::RecvWqe>& waiting = datagrams_[cqe.qp];
   if (waiting.empty()) return;
@@ -97,7 +97,7 @@ void Conductor::on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim:
   }
   if (!datagrams_.empty() && is_receive(cqe.opcode) && datagrams_.contains(cqe.qp)) write_header(program.host, cqe);
   if (!program.armed_srqs.empty() && is_receive(cqe.opcode))
-    after_step_.emplace_back([this] { add_timer(system_.now().ps, [] {}); });  // for look_at_srqs
+    after_step_.emplace_back([this] { add_timer(system_.now().ps, [] {}); });  // triggers look_at_srqs
   const bool failed = cqe.status != nic::Status::success && cqe.status != nic::Status::wr_flush_err;
   if (failed && cqe.qp < shares_receives_.size() && shares_receives_[cqe.qp])
     after_step_.emplace_back([this, &program, qp = cqe.qp] { tell(program, AsyncEvent::last_wqe, qp); });
@@ -150,7 +150,7 @@ void Conductor::tell(Program& program, AsyncEvent event, std::uint32_t object) {
   notify_io(&program);
 }
 
-/// Limits of shared receive queues that have been reached: in a step of the clock, which sees all hosts.
+/// Raises the limit events of shared receive queues, in a step of the clock, which sees all hosts.
 void Conductor::look_at_srqs(nic::Cpu& cpu) {
   for_each_program([&](Program& program) {
     std::erase_if(program.armed_srqs, [&](nic::SrqId srq) {

@@ -1,8 +1,8 @@
-// Multicast groups: datagrams to all queue pairs that are attached (IBTA volume 1, 10.5).
+// Multicast groups: datagrams to all attached queue pairs (IBTA volume 1, 10.5).
 //
-// Switches here do not replicate. A datagram goes to the first of the group as any other does, and for each further one
-// a queue pair that the program does not know, on the same NIC, sends a copy right behind it. With one receiver that is
-// what hardware does; with several, the sender's cable carries as many packets as there are receivers.
+// Switches do not replicate here. A datagram goes to the first member of the group like any other datagram, and for
+// each further member a queue pair unknown to the program, on the same NIC, sends a copy directly afterwards. With one
+// receiver that equals hardware; with several, the sender's cable carries as many packets as there are receivers.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -65,7 +65,7 @@ nic::QpId Conductor::first_receiver(nic::QpId from, const SendRecord& record) co
   return all.empty() ? nobody_ : all.front();
 }
 
-/// To all receivers but the first.
+/// Sends copies to all receivers but the first.
 void Conductor::send_copies(nic::QpId from, const SendRecord& record, nic::Wqe wqe) {
   const std::vector<nic::QpId> all = receivers(from, record);
   const auto copier = copiers_.find(from);

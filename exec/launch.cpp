@@ -95,7 +95,7 @@ void require_conductible(const std::string& path, int depth) {
     refuse(path, fmt::format("expected a program for the GNU C library, found one for {}", interpreter));
 }
 
-/// The user's environment, the program's own, and the shim's.
+/// The user's environment, with additions of the program and of the shim.
 std::vector<std::string> environment_of(const ProgramSpec& program, const std::string& shim_folder, int channel) {
   std::vector<std::string> out;
   const auto set = [&out](const std::string& name, const std::string& value) {
@@ -113,14 +113,15 @@ std::vector<std::string> environment_of(const ProgramSpec& program, const std::s
     const std::string before = value_of(name);
     set(name, before.empty() ? value : value + ":" + before);
   };
-  // behind the user's own, such as librspreload.so: what they replace is theirs, and what they call then is the shim's
+  // After the user's own preloads, such as librspreload.so: they keep what they replace, and their calls then reach the
+  // shim.
   const std::string shim = shim_folder + "/libibverbs.so.1";
   const std::string preloaded = value_of("LD_PRELOAD");
   set("LD_PRELOAD", preloaded.empty() ? shim : preloaded + ":" + shim);
   in_front("LD_LIBRARY_PATH", shim_folder);
   in_front("PATH", shim_folder);  // its ssh
   set(kChannelVariable, fmt::format("{}", channel));
-  if (value_of("PYTHONHASHSEED").empty()) set("PYTHONHASHSEED", "0");  // else Python asks the kernel for chance
+  if (value_of("PYTHONHASHSEED").empty()) set("PYTHONHASHSEED", "0");  // else Python takes the kernel's random bytes
   return out;
 }
 
@@ -132,12 +133,12 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return out;
 }
 
-/// After fork: only calls that are safe there.
+/// Runs after fork, so it makes only async-signal-safe calls.
 [[noreturn]] void become(const char* path, char* const* arguments, char* const* environment, const Standard& standard,
                          pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // it has ended already
-  personality(ADDR_NO_RANDOMIZE);       // where buffers lie changes what PCIe does
+  if (getppid() != parent) _exit(127);  // the parent has ended already
+  personality(ADDR_NO_RANDOMIZE);       // the position of buffers changes what PCIe does
   const int in = standard.in >= 0 ? standard.in : open("/dev/null", O_RDONLY);
   if (in != 0) dup2(in, 0);
   if (standard.out >= 0) dup2(standard.out, 1);

@@ -1,4 +1,4 @@
-// What a run of foreign programs is made from, and what it gives.
+// The options of a run of foreign programs, and its result.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,35 @@ namespace loco::exec {
 struct ProgramSpec {
   std::vector<std::string> command;                                ///< name or path, then its arguments
   std::vector<std::pair<std::string, std::string>> environment{};  ///< added to the user's
-  std::optional<sim::Duration> after{};  ///< when it starts; else 1 ms a host in the order of their numbers
+  std::optional<sim::Duration> after{};  ///< when it starts; by default 1 ms after the previous host's
 };
 
 /// Where the programs' standard output goes.
 enum class Output : std::uint8_t {
-  inherited,  ///< to ours
-  prefixed,   ///< to ours, each line behind `host 0: `
+  inherited,  ///< this process's output
+  prefixed,   ///< this process's output, each line after `host 0: `
   files,      ///< out.0, err.0, out.1, ... in Options::output_folder
-  captured,   ///< into the result
+  captured,   ///< the result
 };
 
-/// The cable of a host's port fails, or comes back.
+/// The cable of a host's port fails or comes back.
 struct PortChange {
   std::uint32_t host = 0;
-  std::uint32_t nic = 0;  ///< which of the host's
+  std::uint32_t nic = 0;  ///< index among the host's NICs
   sim::SimTime at{};
   bool up = false;
 };
 
 struct Options {
   nic::SystemConfig system;
-  std::vector<ProgramSpec> programs;                            ///< by host; an empty command: the host has none
+  std::vector<ProgramSpec> programs;                            ///< by host; an empty command: no program
   std::vector<std::pair<std::uint32_t, sim::SimTime>> stops{};  ///< hosts that lose power
-  std::vector<PortChange> ports{};                              ///< what programs hear of system.network.changes
+  std::vector<PortChange> ports{};                              ///< system.network.changes as programs are told of it
   std::uint64_t seed = 1;
   Output output = Output::inherited;
   std::string output_folder;
   std::string record;   ///< file for all changes of control, or empty
-  std::string compare;  ///< file that was recorded, or empty
+  std::string compare;  ///< a recorded file to compare with, or empty
   bool infiniband = false;
   bool lockstep = false;                              ///< posts change control at once
   bool terminal = false;                              ///< standard input is one to programs
@@ -62,23 +62,23 @@ struct Options {
 struct ProgramResult {
   std::uint32_t host = 0;
   std::vector<std::string> command;
-  int status = 0;        ///< as exit() was given it
-  int signal = 0;        ///< that ended it; 0: none
-  bool stopped = false;  ///< its host has
+  int status = 0;        ///< the argument of exit()
+  int signal = 0;        ///< the signal that ended it; 0: none
+  bool stopped = false;  ///< its host has stopped
   sim::SimTime ended{};
-  std::string out, err;  ///< with Output::captured
+  std::string out, err;  ///< with Output::captured only
 };
 
 /// An address in a program's code.
 struct CodePlace {
   std::string file;          ///< program or library
-  std::uint64_t offset = 0;  ///< as the file has it; of a program at fixed addresses the address
+  std::uint64_t offset = 0;  ///< in the file; for a program at fixed addresses the address
 };
 
-/// A use of a buffer that a request was still working on.
+/// A use of a buffer while a request still used it.
 struct Race {
   std::uint32_t host = 0;
-  std::string text;  ///< with the place of the request between @
+  std::string text;  ///< with the place of the request between two @
   CodePlace where{}, request{};
 };
 
@@ -86,7 +86,7 @@ struct Result {
   std::vector<ProgramResult> programs;
   sim::SimTime simulated{};
   double wall_seconds = 0;
-  std::vector<std::pair<std::string, std::uint64_t>> changes;  ///< of control, by request; those that there were
+  std::vector<std::pair<std::string, std::uint64_t>> changes;  ///< changes of control by request, without zeros
   std::uint64_t changes_of_control = 0;
   nic::Counters counters;
   std::vector<std::string> spins;              ///< on memory: host, address, instruction
@@ -101,8 +101,8 @@ struct Result {
   std::string fingerprint;                     ///< of all changes of control
   std::string failure;                         ///< why the run ended before its programs; empty: they all ended
   bool interrupted = false;                    ///< by SIGINT
-  std::string difference;                      ///< to the run that was recorded; empty: none
-  int status = 0;                              ///< exit status of the whole
+  std::string difference;                      ///< the first difference to the recorded run; empty: none
+  int status = 0;                              ///< exit status of the whole run
 };
 
 }  // namespace loco::exec

@@ -20,7 +20,7 @@ void close_one(int& file) {
 void write_all(int file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t wrote = write(file, text.data() + done, text.size() - done);
-    if (wrote <= 0) return;  // nobody reads any more
+    if (wrote <= 0) return;  // nobody reads it any more
     done += static_cast<std::size_t>(wrote);
   }
 }

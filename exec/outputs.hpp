@@ -14,13 +14,13 @@ class Outputs {
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
 
-  /// For the program of a host to inherit. Throws std::system_error when a file cannot be made.
+  /// The descriptors that the program of a host inherits. Throws std::system_error if a file cannot be made.
   [[nodiscard]] Standard of(std::uint32_t host);
-  /// The program has been started: what only it needs is closed.
+  /// The program has been started: closes the descriptors that only it needs.
   void started(std::uint32_t host);
-  /// Passes on what programs have written, whole lines; at the end also what is no line.
+  /// Passes on the programs' output in whole lines; with `end` also the rest.
   void drain(bool end);
-  /// Into the result, where they are captured.
+  /// Moves captured output into the result.
   void take(Result& result);
 
  private:
@@ -33,7 +33,7 @@ class Outputs {
   void pass_on(Stream& stream, std::uint32_t host, bool end);
 
   const Options& options_;
-  std::vector<Stream> streams_;  ///< two a host
+  std::vector<Stream> streams_;  ///< two per host
 };
 
 }  // namespace loco::exec

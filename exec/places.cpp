@@ -20,7 +20,7 @@ bool has_fixed_addresses(const std::string& file) {
   return in && header.e_type == ET_EXEC;
 }
 
-/// For a shell.
+/// Quoted for a shell.
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -55,14 +55,14 @@ std::string source_line(const CodePlace& place) {
   const std::string plain =
       fmt::format("{}+{:#x}", std::filesystem::path(place.file).filename().string(), place.offset);
   if (place.file.empty()) return plain;
-  // it is where a call returns to: the call is in front of it
+  // `place` is a return address: the call is just before it.
   const std::string command = fmt::format("addr2line -i -e {} {:#x} 2>/dev/null", quoted(place.file), place.offset - 1);
   const std::unique_ptr<FILE, int (*)(FILE*)> out(popen(command.c_str(), "r"), pclose);
   std::array<char, 4096> line{};
-  while (out && std::fgets(line.data(), line.size(), out.get()) != nullptr) {  // what is inlined first
+  while (out && std::fgets(line.data(), line.size(), out.get()) != nullptr) {  // inlined calls come first
     std::string text(line.data());
     text = text.substr(0, text.find_first_of(" \n"));
-    if (text.find("infiniband/verbs.h:") != std::string::npos) continue;  // its functions are inlined
+    if (text.find("infiniband/verbs.h:") != std::string::npos) continue;  // skips the inline functions of verbs.h
     if (text.empty() || text.starts_with("??") || text.ends_with(":0") || text.ends_with(":?")) return plain;
     return std::filesystem::path(text).filename().string();
   }

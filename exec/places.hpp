@@ -1,4 +1,4 @@
-// Where in a program's source something has happened.
+// Finds the place in a program's source where something has happened.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace loco::exec {
 
-/// The file that a code address of a process is in.
+/// The file and offset of a code address in a process.
 [[nodiscard]] CodePlace code_place(pid_t process, std::uint64_t address);
-/// `main.c:23`, as addr2line (Debian's binutils) has it; without it, or without the program's symbols,
+/// `main.c:23`, as addr2line (Debian's binutils) gives it; without addr2line or without the program's symbols,
 /// `program+0x1234`.
 [[nodiscard]] std::string source_line(const CodePlace& place);
-/// A line for people: `host 0: main.c:23: this load may see the old value, ...`.
+/// A line for the user: `host 0: main.c:23: this load may see the old value, ...`.
 [[nodiscard]] std::string mistake(const Race& race);
 
 }  // namespace loco::exec

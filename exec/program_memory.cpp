@@ -28,7 +28,7 @@ void ProgramMemory::forget() {
   last_ = runs_.end();
 }
 
-/// Takes [from, to) out of the runs; both are page boundaries.
+/// Removes [from, to) from the runs; both are page boundaries.
 void ProgramMemory::cut(std::uint64_t from, std::uint64_t to) {
   auto it = runs_.upper_bound(from);
   if (it != runs_.begin()) --it;
@@ -142,7 +142,7 @@ ProgramMemory* HostProcesses::space_of(nic::Address address) const {
 }
 
 nic::Address HostProcesses::add_list(nic::NodeId host, std::vector<nic::Piece> pieces) {
-  constexpr std::uint64_t kGap = 4096;  // lists that lie next to each other have pages of their own
+  constexpr std::uint64_t kGap = 4096;  // adjacent lists get pages of their own
   std::uint64_t bytes = 0;
   for (const nic::Piece& piece : pieces) bytes += piece.bytes;
   const std::uint64_t room = (bytes / kGap + 2) * kGap;
@@ -173,8 +173,8 @@ bool HostProcesses::contains(nic::Address address, std::uint64_t size) const {
 
 namespace {
 
-/// Calls `f` with each part of [address, address + bytes) that lies in one piece: where the machine has it, where it
-/// begins, how long it is.
+/// Calls `f` with each part of [address, address + bytes) that lies in one piece: its address in the machine, its
+/// offset, its length.
 template <typename F>
 void for_each_part(const HostProcesses& memory, nic::Address address, std::size_t bytes, F f) {
   if (!nic::is_scattered(address)) return f(address, std::size_t{0}, bytes);

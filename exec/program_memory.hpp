@@ -1,8 +1,9 @@
-// The registered memory of programs, as NICs reach it: page runs that both map, and the rest through the kernel.
+// The registered memory of programs as NICs reach it: page runs that both sides map, and everything else through the
+// kernel.
 //
-// Each process of a host is an address space of its own: the machine's addresses are those of the process plus a base,
+// Each process of a host has its own address space: the machine's addresses are those of the process plus a base,
 // nic::kForeignMemory for the first one. Scatter/gather lists (nic::kScatteredMemory) belong to the host. Runs are kept
-// until the process's mapping is another one.
+// until the process maps other memory there.
 #pragma once
 
 #include <map>
@@ -15,7 +16,7 @@
 
 namespace loco::exec {
 
-/// Of one process, by its own addresses.
+/// The memory of one process, by its own addresses.
 class ProgramMemory {
  public:
   ProgramMemory() = default;
@@ -24,11 +25,11 @@ class ProgramMemory {
   ~ProgramMemory();
 
   void set_process(pid_t process) { process_ = process; }
-  /// A run as the program tells it, in place of what was there.
+  /// Adds a run that the program reports, and replaces what was there.
   void add(const PageRun& run);
-  /// The process has another image now, or none.
+  /// The process has another image now, or has ended.
   void forget();
-  /// The program's memory has gone with it: NICs read zeroes, and what they write is lost.
+  /// The program's memory is gone: NICs read zeroes, and their writes are lost.
   void leave() { gone_ = true; }
 
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t size) const;
@@ -38,7 +39,7 @@ class ProgramMemory {
  private:
   struct Run {
     std::uint64_t bytes = 0;
-    std::byte* mapped = nullptr;  ///< null: through the kernel
+    std::byte* mapped = nullptr;  ///< null: accessed through the kernel
   };
   using Runs = std::map<std::uint64_t, Run>;
 
@@ -51,13 +52,13 @@ class ProgramMemory {
   mutable Runs::const_iterator last_ = runs_.end();
 };
 
-/// Of all processes of a host, by the machine's addresses.
+/// The memory of all processes of a host, by the machine's addresses.
 class HostProcesses final : public nic::ForeignMemory {
  public:
-  /// Another address space, which outlives this: its base.
+  /// Adds an address space, which must outlive this. Returns its base.
   nic::Address add(ProgramMemory& space);
 
-  /// A scatter/gather list: the address that stands for it from now on. `pieces`: none is empty.
+  /// Adds a scatter/gather list and returns the address that stands for it. No piece may be empty.
   [[nodiscard]] nic::Address add_list(nic::NodeId host, std::vector<nic::Piece> pieces);
   void drop_list(nic::Address list) { lists_.erase(list); }
 
@@ -67,7 +68,7 @@ class HostProcesses final : public nic::ForeignMemory {
   void write(nic::Address address, std::span<const std::byte> in) override;
 
  private:
-  /// Null: there is none.
+  /// Null if there is none.
   [[nodiscard]] ProgramMemory* space_of(nic::Address address) const;
 
   std::vector<ProgramMemory*> spaces_;

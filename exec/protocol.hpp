@@ -1,11 +1,11 @@
-// What the conductor and the shim of a program say to each other: the layout of a channel, the only thing that both
-// know (docs/exec.md).
+// The protocol between the conductor and a program's shim: the layout of a channel, which is all that both sides know
+// (docs/exec.md).
 //
-// A channel is a memfd that both map, one for each thread of a program. `turn` says who may go on: a program runs only
-// while it is its own. It hands over by writing a request, giving the turn away and waiting for it (a futex). Posts do
-// not hand over: they go into `posts`, each with the time that the program has run ahead of the clock, and the
-// conductor makes them, in order and at their times, before it looks at the next request. Times are picoseconds,
-// addresses those of the program. Plain data only: both sides are compiled apart.
+// A channel is a memfd that both sides map, one per thread of a program. `turn` says who may run: a program runs only
+// while it has the turn. It hands over by writing a request, giving the turn away and waiting to get it back (a futex).
+// Posts do not hand over. They go into `posts`, each with the time by which the program has run ahead of the clock, and
+// the conductor makes them, in order and at their times, before it handles the next request. Times are picoseconds,
+// addresses those of the program. Plain data only, because the two sides are compiled separately.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@ inline constexpr const char* kChannelVariable = "LOCO_SIM_CHANNEL";
 
 enum class Turn : std::uint32_t { program, conductor };
 
-/// What a program asks for; arguments and replies are those of Channel, in this order.
+/// Requests of a program; arguments and replies are those of Channel, in this order.
 enum class Request : std::uint32_t {
   none,
   start,         ///< the program has loaded the shim; (thread id of the system)
   exit,          ///< its main has returned, or it has called exit
-  sync,          ///< the clock, please
+  sync,          ///< asks for the time
   sleep,         ///< (time)
   wait_io,       ///< for a change of any socket, pipe or event of the run; (deadline or -1) -> 0: change, 1: deadline
   yield,         ///< the other threads of the process have a turn
@@ -67,7 +67,7 @@ enum class Request : std::uint32_t {
          ///< race two code addresses, the second of which is between the @ of the text)
 };
 
-/// For reports and records.
+/// Names for reports and records.
 inline constexpr const char* kRequestNames[] = {
     "none",      "start",       "exit",     "sync",      "sleep",     "wait_io",       "yield",      "wait_process",
     "thread",    "thread_exit", "fork",     "move",      "reg_mr",    "dereg_mr",      "rereg_mr",   "alloc_mw",
@@ -83,7 +83,7 @@ enum class QpKind : std::uint32_t { rc, uc, ud, xrc };
 enum class Post : std::uint32_t { send, receive, shared_receive };
 /// Numbered as in the specification's state diagram, and as enum ibv_qp_state.
 enum class State : std::uint32_t { reset, init, rtr, rts, sqd, sqe, error };
-/// As nic::Opcode, which the shim does not know.
+/// The values of nic::Opcode, which the shim does not know.
 enum class Operation : std::uint32_t {
   write,
   read,
@@ -96,7 +96,7 @@ enum class Operation : std::uint32_t {
               ///< swap: addresses begin with 0
   invalidate  ///< the memory window of `remote_key`
 };
-/// Of operations: verbs' access rights.
+/// Access rights of operations, as in verbs.
 inline constexpr std::uint32_t kLocalWriteRight = 1, kRemoteWriteRight = 2, kRemoteReadRight = 4,
                                kRemoteAtomicRight = 8, kRelaxedRight = 16;
 
@@ -104,12 +104,12 @@ inline constexpr std::uint32_t kLocalWriteRight = 1, kRemoteWriteRight = 2, kRem
 inline constexpr std::uint64_t kAccessWrites = 1, kAccessFlag = 2;
 
 inline constexpr std::uint32_t kNoQueue = 0xffffffffU;
-/// Of a datagram: to the group whose GID is in `remote` and `compare_add`.
+/// As remote_qp of a datagram: it goes to the group whose GID is in `remote` and `compare_add`.
 inline constexpr std::uint32_t kToGroup = 0xfffffffeU;
 
-/// Of a queue pair's type: from this bit on, which of the host's NICs it is on.
+/// In a queue pair's type: from this bit on, the number of the host's NIC that it uses.
 inline constexpr unsigned kNicBit = 48;
-/// The same: what it sends to a group that it is in does not come back to it.
+/// In a queue pair's type: what it sends to its own group does not come back to it.
 inline constexpr std::uint64_t kNotToItself = std::uint64_t{1} << 62U;
 
 struct Element {  ///< of a scatter/gather list
@@ -119,7 +119,7 @@ struct Element {  ///< of a scatter/gather list
 };
 inline constexpr std::uint32_t kElementsMax = 30;
 
-/// A send work request; behind it its elements, then its inline bytes, rounded up to 8.
+/// A send work request; its elements follow, then its inline bytes, rounded up to 8.
 struct SendRecord {
   std::uint64_t wr_id;
   std::uint64_t remote;
@@ -137,7 +137,7 @@ struct SendRecord {
   bool fence;
   bool is_inline;
   bool solicited;
-  bool invalidates;  ///< a SEND: `imm` is a key of the receiver that nobody may use any more
+  bool invalidates;  ///< a SEND: `imm` is a key of the receiver that becomes invalid
 };
 
 struct ReceiveRecord {
@@ -145,12 +145,12 @@ struct ReceiveRecord {
   std::uint64_t elements;
 };
 
-/// In front of the records of one post.
+/// The header before the records of one post.
 struct PostHeader {
   Post post;
   std::uint32_t queue;
   std::uint32_t count;
-  std::uint32_t bytes;  ///< of the records
+  std::uint32_t bytes;  ///< length of the records
   std::int64_t ahead_ps;
   std::uint64_t caller;  ///< instruction of the program that the call returns to
 };
@@ -162,26 +162,26 @@ struct Completion {
   std::uint32_t length;
   std::uint32_t imm;
   std::uint32_t qp;
-  std::uint32_t source_qp;  ///< of a receive on UD
-  std::uint32_t place;      ///< of a send: its number in the send queue
-  std::uint32_t srq;        ///< of a receive on XRC: which shared receive queue
+  std::uint32_t source_qp;  ///< for a receive on UD
+  std::uint32_t place;      ///< for a send: its number in the send queue
+  std::uint32_t srq;        ///< for a receive on XRC: its shared receive queue
   bool with_imm;
   bool invalidated;  ///< `imm` is a key
 };
-inline constexpr std::uint32_t kCompletionsMax = 256;  ///< of one poll
+inline constexpr std::uint32_t kCompletionsMax = 256;  ///< in one poll
 
 struct PageRun {  ///< memory that the program has made a shared mapping of a memfd
   std::uint64_t address;
   std::uint64_t bytes;
-  std::int64_t file;    ///< descriptor in the program; -1: not shared, to be read and written through the kernel
-  std::uint64_t known;  ///< not new: only that it is still there
+  std::int64_t file;    ///< descriptor in the program; -1: not shared, accessed through the kernel
+  std::uint64_t known;  ///< not new, but confirmed
 };
 inline constexpr std::uint32_t kRunsMax = 1024;
 
-/// Attributes of ibv_modify_qp in the units of the simulator. What is left out is 0 or kNoQueue.
+/// Attributes of ibv_modify_qp in the simulator's units. Absent ones are 0 or kNoQueue.
 struct QpChange {
   std::uint32_t dest_qp, rq_psn, sq_psn, max_rd_atomic, retry_count, rnr_retry, max_dest_rd_atomic, path_mtu, qkey;
-  std::uint32_t access;  ///< of remote requests
+  std::uint32_t access;  ///< rights of remote requests
   std::int64_t timeout_ps, min_rnr_timer_ps;
 };
 
@@ -206,46 +206,46 @@ struct CmMessage {
   std::uint64_t serial;
   std::uint8_t private_data[kPrivateData];
 };
-/// Ids are numbers of a process; from this bit on they have the process's.
+/// Ids are numbers within a process; from this bit on they contain the number of the process.
 inline constexpr unsigned kProcessBit = 20;
-inline constexpr std::uint32_t kListener = 0xffffffffU;  ///< of to_id: who listens on `port`
+inline constexpr std::uint32_t kListener = 0xffffffffU;  ///< as to_id: whoever listens on `port`
 
-inline constexpr std::uint32_t kNicsMax = 32;  ///< of a host, that programs see
+inline constexpr std::uint32_t kNicsMax = 32;  ///< per host, as far as programs see them
 
-/// What does not change during a run.
+/// Facts that do not change during a run.
 struct HostFacts {
   std::uint32_t host, hosts;
   std::uint32_t nics;  ///< of the host, all alike
   std::uint32_t mtu, max_rd_atomic, inline_max, max_qp_wr, max_cqe, max_srq_wr;
-  std::uint32_t infiniband;  ///< the link layer; else Ethernet
+  std::uint32_t infiniband;  ///< the link layer is InfiniBand; otherwise Ethernet
   std::uint64_t device_memory;
   std::uint32_t atomics;
   std::uint32_t lockstep;      ///< posts hand over at once
   std::uint32_t terminal;      ///< standard input is one
   std::uint32_t traced;        ///< loads and stores are to be told, where the program was compiled for it
-  std::uint32_t checks;        ///< buffers of requests are watched (shim/check.hpp)
-  std::uint32_t width, speed;  ///< of the port, as ibv_port_attr has them
+  std::uint32_t checks;        ///< buffers of requests are checked (shim/check.hpp)
+  std::uint32_t width, speed;  ///< of the port, in the encoding of ibv_port_attr
   std::int32_t board;          ///< descriptor of a Board
-  std::uint32_t process;       ///< which of the host's: 0, or a child
-  std::uint32_t conductor;     ///< process id: who lives on without it ends
+  std::uint32_t process;       ///< number of the process on the host: 0, or a child
+  std::uint32_t conductor;     ///< process id of the conductor; programs end when it does
   std::uint32_t network;  ///< second and third octet of the run's addresses, 127.NETWORK.h+1; programs see 127.1.0.h+1
   std::int64_t post_ps, doorbell_ps, store_ps, poll_empty_ps, clock_ps;
   std::uint64_t seed;
 };
 
-/// Events that file descriptors of the program are to show: asynchronous ones, timers from kTimerNews on, and
-/// completion channels, by number.
+/// Events to show on descriptors of the program: asynchronous ones, timers from kTimerNews on, and completion channels,
+/// by number.
 inline constexpr std::uint32_t kAsyncNews = 0xfffffffeU, kTimerNews = 0x80000000U, kNewsMax = 512;
 inline constexpr std::uint32_t kMailMax = 16;
 
 /// One direction of a TCP connection, or (from_*: 0) the connections to a listener: what has been given to the kernel
-/// and what has been taken from it. What is under way in the kernel is waited for in real time, so that the kernel's
-/// own delay is never seen.
+/// and what has been taken from it. Data in flight in the kernel is waited for in real time, so that the kernel's own
+/// delay never shows.
 struct Stream {
   std::uint64_t key;  ///< host and port of the sender, then of the receiver, 16 bits each; 0: unused
   std::uint64_t sent, received;
   std::uint64_t closed;
-  std::uint64_t copies;  ///< processes that have the sender's end, beside the first
+  std::uint64_t copies;  ///< processes with copies of the sender's end, beyond the first
 };
 inline constexpr std::uint32_t kStreams = 1U << 15U;
 /// Shared by all programs of a run.
@@ -263,22 +263,22 @@ struct Channel {
   Request request;
   std::uint64_t arguments[6];
   std::int64_t replies[4];
-  std::int64_t now_ps;          ///< of the last reply
+  std::int64_t now_ps;          ///< time of the last reply
   std::int64_t ahead_ps;        ///< how long the program has run since
-  std::int64_t alarm_ps;        ///< when its alarm is due; 0: none is set
-  std::uint32_t thread;         ///< id in the system, for signals
-  std::uint32_t io;             ///< the program has sent, connected, closed: others may find something
-  std::uint32_t released;       ///< a thread of the process may find a lock, a condition, an end
-  std::uint32_t forked;         ///< the program has children, which nobody conducts
-  std::uint32_t daemon;         ///< it lives on when the program that began it has ended
-  std::uint32_t watches;        ///< registered memory is there: silence may be a spin on it
-  std::uint32_t threads;        ///< the process has others
-  std::uint32_t accesses_told;  ///< the program was compiled to tell of its loads and stores
-  std::uint32_t waited;         ///< this request came out of a spin on memory
-  std::uint32_t ports_down;     ///< a bit for each NIC of the host whose cable is
+  std::int64_t alarm_ps;        ///< when its alarm is due; 0: no alarm
+  std::uint32_t thread;         ///< the kernel's thread id, for signals
+  std::uint32_t io;             ///< the program has sent, connected or closed: descriptors of others may be ready
+  std::uint32_t released;       ///< other threads of the process may find a lock, a condition or an end
+  std::uint32_t forked;         ///< the program has children that are not conducted
+  std::uint32_t daemon;         ///< it survives the program that started it
+  std::uint32_t watches;        ///< registered memory exists, so silence may mean polling it
+  std::uint32_t threads;        ///< the process has other threads
+  std::uint32_t accesses_told;  ///< the program was compiled to report its loads and stores
+  std::uint32_t waited;         ///< this request ended a loop that polls memory
+  std::uint32_t ports_down;     ///< a bit for each NIC of the host whose cable is down
   std::uint32_t news_count;
   std::uint32_t news[kNewsMax];
-  std::uint32_t mail_count;  ///< messages for the program's connection manager
+  std::uint32_t mail_count;  ///< number of messages for the program's connection manager
   CmMessage mail[kMailMax];
   std::uint64_t posts_bytes;
   HostFacts facts;

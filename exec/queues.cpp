@@ -1,4 +1,4 @@
-// Posting, polling: from the protocol's records to the machine's.
+// Posting and polling: translates the protocol's records to the machine's.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -15,7 +15,7 @@ namespace loco::exec {
 
 namespace {
 
-// bind and invalidate become writes of nothing, whose completions say that they are done
+// bind and invalidate become writes of no bytes, whose completions report that they are done
 constexpr std::array kOperations = {nic::Opcode::rdma_write,         nic::Opcode::rdma_read,  nic::Opcode::compare_swap,
                                     nic::Opcode::fetch_add,          nic::Opcode::send,       nic::Opcode::recv,
                                     nic::Opcode::recv_rdma_with_imm, nic::Opcode::rdma_write, nic::Opcode::rdma_write};
@@ -25,7 +25,7 @@ std::uint32_t operation_of(nic::Opcode opcode) {
   return static_cast<std::uint32_t>(std::ranges::find(kOperations, opcode) - kOperations.begin());
 }
 
-/// Of the queue that a post is for, among a program's.
+/// Identifies the queue of a post among a program's.
 std::uint64_t list_key(Post post, std::uint32_t queue) { return static_cast<std::uint64_t>(post) << 32U | queue; }
 
 }  // namespace
@@ -61,11 +61,11 @@ void Conductor::room_in_store_buffer() {
   }
 }
 
-/// Where the NIC finds, or puts, what a request's elements say: with several of them, a list. Its length is that of
+/// Where the NIC finds or puts the data of a request's elements; several elements need a list. The length is that of
 /// all.
 nic::Piece Conductor::place(Program& program, QueueLists& lists, const char* elements, std::uint64_t count) {
   const std::uint64_t number = lists.posted++;
-  constexpr std::uint64_t kPlacesMax = 2 * kQueueEntriesMax;  // those that are being worked on included
+  constexpr std::uint64_t kPlacesMax = 2 * kQueueEntriesMax;  // including those in progress
   while (!lists.lists.empty() && lists.lists.front().first + kPlacesMax < number) {
     processes_[program.host]->drop_list(lists.lists.front().second);
     lists.lists.pop_front();
@@ -86,7 +86,7 @@ nic::Piece Conductor::place(Program& program, QueueLists& lists, const char* ele
   return {list, std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()), key};
 }
 
-/// `inline_at`: where in the program's part of host memory the payload of a request that carries it goes.
+/// `inline_at` is where an inline payload goes, in the program's part of host memory.
 nic::Wqe Conductor::request_of(Program& program, QueueLists& lists, const SendRecord& r, const char* more,
                                std::uint64_t inline_at) {
   nic::Wqe wqe{.wr_id = r.wr_id,
@@ -256,7 +256,7 @@ void Conductor::modify_qp(ProgramThread& thread) {
     tell(thread.program, AsyncEvent::last_wqe, qp);
 }
 
-/// Was its immediate data a key that its SEND has invalidated? on_cqe() has noted it.
+/// True if its immediate data was a key that its SEND invalidated, as on_cqe() has noted.
 bool Conductor::was_invalidated(const nic::Cqe& cqe) {
   const auto found = invalidated_.find({cqe.qp, cqe.imm});
   if (!cqe.with_imm || found == invalidated_.end()) return false;
@@ -264,7 +264,7 @@ bool Conductor::was_invalidated(const nic::Cqe& cqe) {
   return true;
 }
 
-/// Of a receive on XRC, its shared receive queue.
+/// The shared receive queue of a receive on XRC.
 std::uint32_t Conductor::receives_xrc(const nic::Cqe& cqe) {
   if (!is_receive(cqe.opcode) || cqe.qp >= is_xrc_.size() || !is_xrc_[cqe.qp]) return kNoQueue;
   std::deque<nic::SrqId>& waiting = xrc_messages_[cqe.qp];
@@ -289,7 +289,7 @@ void Conductor::poll(ProgramThread& thread) {
     for (std::uint64_t i = 0; i < watched; ++i) {
       const auto other = record_at<std::uint32_t>(c.data + i * sizeof(std::uint32_t));
       if (other == cq) continue;
-      static_cast<void>(cpu_->poll_cq(other, {}));  // it is looked at
+      static_cast<void>(cpu_->poll_cq(other, {}));  // adds it to the watch set
       news = news || !cpu_->cq_empty(other);
     }
     if (!news) {
@@ -298,7 +298,7 @@ void Conductor::poll(ProgramThread& thread) {
       if (written_to_[thread.program.host]) cpu_->watch_memory();
       pause(thread, hosts::poll_cost(profile(thread.program.host), 0) * static_cast<std::int64_t>(watched));
       count = cpu_->poll_cq(cq, room);
-      // Something else is new, which the program looks at between its polls: those of the turn before are behind it.
+      // There is other news, which the program looks at between its polls: those of the previous turn are over.
       if (count == 0) thread.polls_paid = watched;
     }
   }
@@ -331,9 +331,9 @@ void Conductor::poll(ProgramThread& thread) {
   c.replies[1] = static_cast<std::int64_t>(system_.cq_size(cq));
 }
 
-/// A thread's loop recurs: it goes on when another thread of the process has run, or a NIC has written.
+/// A thread's loop recurs: it continues when another thread of the process has run, or a NIC has written.
 void Conductor::spin(ProgramThread& thread) {
-  constexpr int kSpinsMax = 100;  // pauses in a row without anything new
+  constexpr int kSpinsMax = 100;  // pauses in a row without news
   Program& program = thread.program;
   remember(result_.spins,
            fmt::format("host {}: on another thread at {:#x}", program.host, thread.channel->arguments[0]));
@@ -351,7 +351,7 @@ void Conductor::spin(ProgramThread& thread) {
   thread.channel->replies[0] = nothing ? 1 : 0;
 }
 
-/// A thread has read the same value twice without a call in between: it goes on when a NIC has written there.
+/// A thread has read the same value twice without a call in between: it continues when a NIC has written there.
 void Conductor::wait_memory(ProgramThread& thread) {
   Channel& c = *thread.channel;
   const std::uint64_t own = c.arguments[0] / 8 * 8;

@@ -24,7 +24,7 @@ void Recorder::note(std::uint32_t host, std::uint32_t thread, const Channel& c) 
   add(static_cast<std::uint64_t>(c.request));
   add(static_cast<std::uint64_t>(c.now_ps + c.ahead_ps));
   add(c.posts_bytes);
-  // arguments of a start are numbers of the kernel's
+  // The arguments of a start are numbers of the kernel, which vary.
   const bool plain =
       c.request != Request::start && c.request != Request::thread_start && c.request != Request::process_start;
   if (plain)

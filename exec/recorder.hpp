@@ -1,4 +1,4 @@
-// Which run was it: a fingerprint over all changes of control, and, on request, the list of them.
+// Identifies a run: a fingerprint over all changes of control, and, on request, the list of them.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace loco::exec {
 
 class Recorder {
  public:
-  /// `record`, `compare`: files, or empty. Throws std::system_error when one cannot be opened.
+  /// `record` and `compare` are files, or empty. Throws std::system_error if one cannot be opened.
   Recorder(const std::string& record, const std::string& compare);
 
-  /// A program hands over at a time of its own.
+  /// A program hands over, at its own time.
   void note(std::uint32_t host, std::uint32_t thread, const Channel& channel);
-  /// The run has ended.
+  /// Ends the recording with the run.
   void end();
 
   /// 16 hexadecimal digits.
   [[nodiscard]] std::string fingerprint() const;
-  /// The first change of control that is another than in the recorded run; empty: none.
+  /// The first change of control that differs from the recorded run; empty if there is none.
   [[nodiscard]] const std::string& difference() const { return difference_; }
 
  private:

@@ -1,4 +1,4 @@
-// Records of the channel, which lie at any address.
+// Access to records of the channel, which may be unaligned.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ T record_at(const char* at) {
   return record;
 }
 
-/// The machine's rights of those that the protocol names.
+/// The machine's access rights for those of the protocol.
 inline std::uint8_t rights_of(std::uint64_t asked) {
   std::uint8_t access = 0;
   if ((asked & kLocalWriteRight) != 0) access |= nic::kLocalWrite;

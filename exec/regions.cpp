@@ -1,4 +1,4 @@
-// Memory that NICs reach: regions, memory on the NIC, memory windows.
+// Memory that NICs can reach: regions, memory on the NIC, memory windows.
 #include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ void Conductor::take_runs(Program& program, const Channel& c, std::uint64_t coun
   for (std::uint64_t i = 0; i < count; ++i) program.memory.add(record_at<PageRun>(c.data + i * sizeof(PageRun)));
 }
 
-/// Its key, or -1 when there is no room for it.
+/// Makes a region and returns its key, or -1 if there is no room.
 std::int64_t Conductor::new_region(const Program& program, nic::Address base, std::uint64_t bytes, std::uint8_t access,
                                    nic::RegionKind kind, std::uint64_t io_offset) {
   try {
@@ -65,7 +65,7 @@ void Conductor::alloc_device(ProgramThread& thread) {
   c.replies[0] = free - all.begin();
 }
 
-/// The CPU's loads or stores, over PCIe, a word each.
+/// Loads or stores of the CPU over PCIe, a word each.
 void Conductor::copy_device(ProgramThread& thread) {
   Channel& c = *thread.channel;
   const nic::Address at = thread.program.device_memory.at(c.arguments[0]).base + c.arguments[1];
@@ -82,14 +82,14 @@ void Conductor::copy_device(ProgramThread& thread) {
 
 void Conductor::register_device(ProgramThread& thread) {
   Channel& c = *thread.channel;
-  // requests name bytes of it from 0 on
+  // requests address it from 0 on
   const nic::Address base = thread.program.device_memory.at(c.arguments[0]).base + c.arguments[1];
   c.replies[0] =
       new_region(thread.program, base, c.arguments[2], rights_of(c.arguments[3]),
                  {.device = true, .domain = static_cast<std::uint16_t>(c.arguments[4])}, nic::kForeignMemory - base);
 }
 
-/// An address in a request to a region, where the machine has it.
+/// The machine's address for an address that a request gives within a region.
 nic::Address Conductor::machine_address(std::uint32_t key, std::uint64_t address) const {
   const std::size_t index = key >> 8U;
   return nic::kForeignMemory + address - (index < regions_.size() ? regions_[index].io_offset : 0);
@@ -98,21 +98,21 @@ nic::Address Conductor::machine_address(std::uint32_t key, std::uint64_t address
 // --- memory windows (IBTA volume 1, 10.6.7): regions that requests bind
 // ---------------------------------------------------
 
-/// A window that is not bound yet. Its key, or -1.
+/// Makes an unbound window and returns its key, or -1.
 void Conductor::alloc_window(ProgramThread& thread) {
   Channel& c = *thread.channel;
   c.replies[0] =
       new_region(thread.program, nic::kForeignMemory, 0, 0, {.domain = static_cast<std::uint16_t>(c.arguments[0])}, 0);
 }
 
-/// As of the moment at which it is posted. `window`: its key until then; the new one has another tag.
+/// Binds a window, at the moment of posting. record.remote_key is its key until then; the new key has another tag.
 void Conductor::bind(const Program& program, const SendRecord& record, const Element& to) {
   const bool zero_based = record.swap != 0;
   const nic::Address base = to.length == 0 ? nic::kForeignMemory : machine_address(to.key, to.address);
   try {
     const auto access = static_cast<std::uint8_t>(rights_of(record.compare_add) | nic::kLocalWrite);
     system_.change_memory(record.remote_key, base, to.length, to.length == 0 ? std::uint8_t{0} : access, record.imm);
-    // requests name the program's addresses, or bytes from 0 on
+    // requests use the program's addresses, or count from 0
     regions_[record.remote_key >> 8U].io_offset = nic::kForeignMemory + (zero_based ? 0 : to.address) - base;
   } catch (const std::invalid_argument&) {  // remote accesses will be refused
     remember(result_.unsupported, fmt::format("host {}: a memory window that does not lie in a region", program.host));
@@ -121,7 +121,7 @@ void Conductor::bind(const Program& program, const SendRecord& record, const Ele
            fmt::format("host {}: memory windows are bound and invalidated when the request is posted", program.host));
 }
 
-/// Nobody reaches it any more until it is bound again. False: there is no such window on the host.
+/// Makes a window unreachable until it is bound again. Returns false if the host has no such window.
 bool Conductor::invalidate(std::uint32_t host, std::uint32_t key) {
   if (key >> 8U >= regions_.size() || regions_[key >> 8U].host != host) return false;
   try {

@@ -1,4 +1,4 @@
-// What programs ask for, one request at a time: time, waiting, threads, events. Queues and memory are in queues.cpp.
+// Carries out the programs' requests, one at a time: time, waiting, threads, events. Queues and memory: queues.cpp.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -40,7 +40,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       break;
     case Request::wait_io:
       thread.waits_for = "a socket, a pipe or an event";
-      // what has changed since it looked may be what it waits for
+      // A change since it last looked may be what it waits for.
       if (thread.io_seen == io_changes_) c.replies[0] = wait(thread, Wait::io, deadline(c)) ? 1 : 0;
       break;
     case Request::wait_process:
@@ -186,7 +186,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
   }
 }
 
-/// Each pair of places once.
+/// Records each pair of places once.
 void Conductor::note_race(ProgramThread& thread) {
   const Channel& c = *thread.channel;
   Race race{.host = thread.program.host, .text = static_cast<const char*>(c.data)};
@@ -197,7 +197,7 @@ void Conductor::note_race(ProgramThread& thread) {
   result_.races.push_back(std::move(race));
 }
 
-/// Its main has returned: it ends now, in real time.
+/// The program's main has returned: it now ends, in real time.
 void Conductor::leave(ProgramThread& thread) {
   Program& program = thread.program;
   thread.channel.let();
@@ -211,7 +211,7 @@ void Conductor::leave(ProgramThread& thread) {
   ended(program, status);
 }
 
-/// It has become another image by exec, with nothing of what the one before had made.
+/// The process runs another image after exec, without the objects of the previous one.
 void Conductor::begin_again(Program& program) {
   for (const auto& thread : program.threads)
     if (thread->index != 0) thread_ended(*thread);
@@ -238,7 +238,7 @@ void Conductor::start_thread(ProgramThread& parent) {
   begin_thread(program, ChannelEnd::of_thread(program.process, static_cast<int>(parent.channel->arguments[0])));
 }
 
-/// A child of fork goes on as one more thread of its host, with memory of its own.
+/// A child of fork continues as a further thread of its host, with memory of its own.
 void Conductor::start_process(ProgramThread& maker) {
   const Channel& c = *maker.channel;
   Program& parent = maker.program;
@@ -320,7 +320,7 @@ void Conductor::send_message(ProgramThread& thread) {
   deliver(message);
 }
 
-/// Null: nobody listens, or there is no such process.
+/// Null if nobody listens, or there is no such process.
 Program* Conductor::receiver_of(const CmMessage& message) const {
   if (message.to_id == kListener) {
     const auto found = listeners_.find(std::uint64_t{message.to_host} << 32U | message.port);
@@ -338,7 +338,7 @@ void Conductor::deliver(const CmMessage& message) {
     const bool asks = message.to_id == kListener;
     Program* const to = receiver_of(message);
     const bool there = to != nullptr && !to->ended;
-    CmMessage answer = message;  // by the manager itself
+    CmMessage answer = message;  // from the manager itself
     std::swap(answer.from_host, answer.to_host);
     std::swap(answer.from_id, answer.to_id);
     if (there) {

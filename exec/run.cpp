@@ -10,9 +10,9 @@ namespace loco::exec {
 
 namespace {
 
-/// The first that failed, in the order of hosts.
+/// The status of the first program that failed, in the order of hosts.
 int status_of(const Result& result) {
-  constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells have it
+  constexpr int kInterrupted = 130;  // 128 + SIGINT, as in shells
   if (result.interrupted) return kInterrupted;
   if (!result.failure.empty() || !result.difference.empty() || !result.races.empty()) return 1;
   for (const ProgramResult& p : result.programs) {

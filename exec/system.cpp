@@ -71,7 +71,7 @@ bool InterruptNoted::seen() { return interrupt_seen != 0; }
 int silence_signal() { return SIGRTMAX - 1; }
 
 std::int64_t processor_time_us(pid_t process) {
-  // the clock of another process: clock_getcpuclockid(3), as the kernel has it
+  // the clock of another process: clock_getcpuclockid(3), in the kernel's encoding
   const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(process) << 3U) | 2U);
   const timespec t = clock_by_call(clock);
   return std::int64_t{t.tv_sec} * 1'000'000 + t.tv_nsec / 1000;
@@ -79,7 +79,7 @@ std::int64_t processor_time_us(pid_t process) {
 
 namespace {
 
-/// Its state, as /proc has it; 0: it is not there.
+/// Its state according to /proc; 0 if it does not exist.
 char state_in(const std::string& path) {
   std::ifstream file(path);
   std::string text;
@@ -124,7 +124,7 @@ bool death_seen() {
 }
 
 int lock_network(std::uint32_t& network) {
-  // so many that runs which follow each other do not meet the ports of one another, which stay taken for a minute
+  // Successive runs get different ports, because used ones stay taken for a minute.
   constexpr std::uint32_t kFirst = 2U << 8U;
   constexpr std::uint32_t kCount = 60'000;
   const auto begin = static_cast<std::uint32_t>(getpid()) % kCount;

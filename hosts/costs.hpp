@@ -1,7 +1,7 @@
-// What the calls of a verbs library cost the core that makes them: the one place where posting has a price. All other
-// costs of a core are one field of the profile each (cpu.load, cpu.store, cpu.fence, cpu.atomic).
+// CPU costs of the calls of a verbs library; the only place where posting has a price. Every other cost of a core is a
+// single field of the profile (cpu.load, cpu.store, cpu.fence, cpu.atomic).
 //
-// The fields and where their values come from: nic_model/profile_options.cpp, hardware/README.md.
+// The fields and the sources of their values: nic_model/profile_options.cpp, hardware/README.md.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace loco::hosts {
 [[nodiscard]] inline sim::Duration build_cost(const nic::HardwareProfile& p, std::size_t count = 1) {
   return p.cpu_post_wqe * static_cast<std::int64_t>(count);
 }
-/// Telling the NIC of them, all at once.
+/// Ringing the doorbell, once for all of them.
 [[nodiscard]] inline sim::Duration ring_cost(const nic::HardwareProfile& p) { return p.cpu_doorbell; }
-/// Posting receives as a library of messages does: two stores each (16 bytes of work request) and one for the doorbell
-/// record, which lies in the host's memory.
+/// Posting receives from within a message library: two stores each (16 bytes of work request), and one for the doorbell
+/// record, which lies in host memory.
 [[nodiscard]] inline sim::Duration refill_cost(const nic::HardwareProfile& p, std::size_t count) {
   return p.cpu_store * static_cast<std::int64_t>(2 * count + 1);
 }
-/// Posting receives by ibv_post_recv and ibv_post_srq_recv, as a verbs program is charged for them: a store each.
+/// Posting receives with ibv_post_recv or ibv_post_srq_recv, as charged to a verbs program: a store each.
 [[nodiscard]] inline sim::Duration receive_cost(const nic::HardwareProfile& p, std::size_t count = 1) {
   return p.cpu_store * static_cast<std::int64_t>(count);
 }

@@ -11,7 +11,7 @@
 namespace loco::hosts {
 
 namespace {
-/// Programs have deep library calls below them; only the pages touched cost anything.
+/// Programs make deep library calls; stack pages that are never touched cost nothing.
 constexpr std::size_t kStackBytes = 256U << 10U;
 }  // namespace
 
@@ -26,7 +26,7 @@ Fibers::~Fibers() { unwind(); }
 
 void Fibers::unwind() {
   closing_ = true;
-  // Last come, first to go: a thread uses what those that started it hold on their stacks.
+  // In reverse order of starting: a thread may use objects on the stacks of those that started it.
   std::vector<std::size_t> order(fibers_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::ranges::greater{}, [this](std::size_t id) { return threads_[id]->start; });
@@ -73,8 +73,8 @@ void Fibers::thread_main(nic::ThreadId id) {
   Thread& thread = *threads_[id];
   try {
     thread.body();
-    if (closing_) throw sim::FiberCancelled{};                   // swallowed by a destructor that was waiting
-    if (thread.time.offset().ps > 0) thread.time.synchronise();  // the last accesses take their time too
+    if (closing_) throw sim::FiberCancelled{};                   // a waiting destructor has swallowed it
+    if (thread.time.offset().ps > 0) thread.time.synchronise();  // the time of the last accesses has to pass as well
   } catch (const sim::FiberCancelled&) {
     throw;
   } catch (...) {
@@ -83,7 +83,7 @@ void Fibers::thread_main(nic::ThreadId id) {
       failed_thread_ = id;
     }
   }
-  if (closing_) return;  // it had failed, too, when the run ended with another one's failure
+  if (closing_) return;  // it had failed, too, when another failure ended the run
   finish(thread);
   cpu_->stop();
 }
@@ -143,7 +143,7 @@ void Fibers::refuse() const {
 void Fibers::suspend() {
   Thread& thread = *running_;
   pool_.suspend();
-  if (closing_) throw sim::FiberCancelled{};  // in a destructor of a program that has failed, the pool only goes on
+  if (closing_) throw sim::FiberCancelled{};  // in a destructor of a failed program; only the pool continues
   thread.time.begin_step();
 }
 

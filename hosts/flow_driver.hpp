@@ -1,5 +1,4 @@
-// A simulated cluster as the flow model sees it: its events, the messages that leave, and those whose bytes are
-// through.
+// A simulated cluster as the flow model sees it: its events, the messages it sends, and those that have been delivered.
 #pragma once
 
 #include <functional>
@@ -9,8 +8,8 @@
 
 namespace loco::hosts {
 
-/// Runs `system` on the flow model until nothing is left to happen: `step` takes its earliest event. Throws
-/// fabric::FlowError, and what `step` throws. Once in the life of a process.
+/// Runs `system` on the flow model until no event is left; `step` takes the earliest event. Throws fabric::FlowError,
+/// and exceptions of `step`. At most once per process.
 void run_on_flows(nic::System& system, const std::function<void()>& step);
 
 }  // namespace loco::hosts

@@ -10,7 +10,7 @@
 namespace loco::hosts {
 
 namespace {
-/// A turn that looks at more than this many things pays in between.
+/// A turn with more looks than this pays for them in between.
 constexpr std::uint32_t kLooksPerStep = 64;
 }  // namespace
 
@@ -69,7 +69,7 @@ void LocalTime::look() {
 void LocalTime::early_look() {
   if (!threads_.timed() || looks_ >= kLooksPerStep) return look();
   if (acted_) {
-    // What has changed already would be looked for again at once.
+    // If something has changed already, the loop would look again at once.
     if (owed_.ps == 0 || threads_.cpu().noticed()) return look();
     defer();
     acted_ = false;
@@ -92,7 +92,7 @@ void LocalTime::change() {
 }
 
 void LocalTime::buffered_change() {
-  // A doorbell that does not wait for the store buffer is seen at once.
+  // A doorbell that does not wait for the store buffer is visible at once.
   if (!threads_.timed() || threads_.profile().faults.has(nic::Fault::doorbell_before_stores) ||
       threads_.cpu().store_buffer_full()) {
     return change();
@@ -107,7 +107,7 @@ std::size_t LocalTime::poll_limit(std::size_t most) const {
 
 void LocalTime::after_poll(std::size_t taken) {
   polled_ = true;
-  if (taken == 0 || !threads_.timed()) after_whole_poll(taken);  // else it was paid for before
+  if (taken == 0 || !threads_.timed()) after_whole_poll(taken);  // otherwise it was paid for before
 }
 
 void LocalTime::after_whole_poll(std::size_t taken) {
@@ -116,7 +116,7 @@ void LocalTime::after_whole_poll(std::size_t taken) {
 }
 
 void LocalTime::compute(std::int64_t ps) {
-  // Half of the time that there is: what is under way then ends before the other half has passed.
+  // Half of the representable time: then whatever is in flight ends within the other half.
   constexpr sim::SimTime kEnd{std::int64_t{1} << 62};
   constexpr std::int64_t kLongestUntimed = 1'000'000'000;
   if (ps < 0) throw std::out_of_range("compute: expected at least 0 ps, found " + std::to_string(ps) + " ps");

@@ -2,14 +2,15 @@
 // keeper lets a process run ahead of the kernel and synchronises it when others could tell (IEEE 1666-2011, 16.2,
 // "Global quantum and quantum keeper").
 //
-// A thread's time is that of the machine's present step plus an offset: `ahead`, until the instant of its latest
-// access, plus `owed`, what that access (or a turn of looks) costs and has not spent yet. The three verbs:
-// `advance` makes the offset larger; `defer` moves the instant to the end of what is owed, while the step goes on;
-// `synchronise` ends the step, and the thread's next one comes when its local time has passed.
+// A thread's time is that of the machine's present step plus an offset: `ahead`, up to the instant of its latest
+// access, plus `owed`, the unspent cost of that access or of a turn of looks. Three operations change it: `advance`
+// enlarges the offset; `defer` moves the instant to the end of what is owed while the step goes on; `synchronise` ends
+// the step, and the thread's next one comes when its local time has passed.
 //
-// Before each access the thread says what kind it is, and this class decides which of the three it takes. Under random
-// schedules each access to something shared is a step of its own. Under the timed schedule a step has as many as have
-// the same effect at its instant as at theirs (Access, below). Nothing else knows timed from untimed.
+// Before each access the thread says which kind it is, and this class decides which of the three applies. Under random
+// schedules each access to something shared is a step of its own. Under the timed schedule one step contains as many
+// accesses as have the same effect at its instant as at their own (Access, below). No other class distinguishes timed
+// from untimed.
 #pragma once
 
 #include <cstddef>
@@ -21,22 +22,22 @@ namespace loco::hosts {
 
 class Fibers;
 
-/// What a thread is about to do.
+/// The kind of the thread's next access.
 enum class Access : std::uint8_t {
-  /// It only looks (loads, flags, polls that find nothing). Looks of one turn are made at its beginning and paid for at
-  /// its end, as a polling loop of the hardware model does.
+  /// It only looks (loads, flags, polls that find nothing). The looks of a turn are made at its beginning and paid for
+  /// at its end, as a polling loop of the hardware model does.
   look,
-  /// It looks for something that stays so once it is. A loop that has changed something goes on to peek at flags and at
-  /// its completion queue, and mostly finds nothing: these looks are made in the step of the change. When they lead to
-  /// a pause, the thread is woken as if they had been made when they were due.
+  /// It looks for a stable condition, one that stays true once it is. A loop that has just changed something usually
+  /// peeks at flags and its completion queue and finds nothing: these looks are made in the step of the change. If they
+  /// lead to a pause, the thread wakes as if they had been made when they were due.
   early_look,
-  /// It polls a completion queue that has something in it. It takes one entry, at the end of the poll: what follows
-  /// from it needs no step of its own.
+  /// It polls a completion queue that is not empty. It takes one entry, at the end of the poll, so that what follows
+  /// needs no step of its own.
   poll,
-  /// It changes something: at its own instant.
+  /// It changes something, at its own instant.
   change,
-  /// A store or a work request. They are the thread's alone until they leave its store buffer: it makes them ahead of
-  /// the clock, and the store buffer keeps them until they are due.
+  /// A store or a work request, which nobody else sees before it leaves the store buffer. It is made ahead of the
+  /// clock, and the store buffer keeps it until it is due.
   buffered_change,
 };
 
@@ -44,7 +45,7 @@ class LocalTime {
  public:
   explicit LocalTime(Fibers& threads) : threads_(threads) {}
 
-  /// From the machine's present step to the thread's present.
+  /// From the machine's present step to the thread's local time.
   [[nodiscard]] sim::Duration offset() const { return ahead_ + owed_; }
   /// From the machine's present step to the thread's latest access.
   [[nodiscard]] sim::Duration ahead() const { return ahead_; }
@@ -53,30 +54,31 @@ class LocalTime {
   void defer();
   void synchronise();
 
-  /// Makes way for an access of the calling thread: its step may end, and others' come before it.
+  /// Prepares an access of the calling thread: its step may end, so that accesses of others come first.
   void before(Access access);
   /// How many of `most` completions a poll after Access::poll may take.
   [[nodiscard]] std::size_t poll_limit(std::size_t most) const;
-  /// A poll after Access::poll or Access::early_look has taken so many.
+  /// A poll after Access::poll or Access::early_look has taken `taken` completions.
   void after_poll(std::size_t taken);
-  /// The same for a poll after Access::look, which takes all that there is and pays for it afterwards.
+  /// The same for a poll after Access::look, which takes everything there is and pays afterwards.
   void after_whole_poll(std::size_t taken);
-  /// Local computation; where times mean nothing, 1 ms at most: who waits in proportion to what has been measured would
-  /// wait longer each time. Throws std::out_of_range for a time below 0, or beyond the end of time.
+  /// Local computation. Where times mean nothing it takes at most 1 ms, because a wait in proportion to a measured time
+  /// would grow each time. Throws std::out_of_range for a negative time, or one that ends beyond the range of the
+  /// clock.
   void compute(std::int64_t ps);
-  /// May a change that nobody looks at before the thread's next access be made together with its latest one?
+  /// True if a change that nobody looks at before the thread's next access may be made together with its latest one.
   [[nodiscard]] bool may_join_latest_access() const;
 
-  /// Transport::pause(); `wake` is one more key that the thread watches.
+  /// Implements Transport::pause(); `wake` is a further key that the thread watches.
   void pause(std::uint64_t wake);
-  /// Waits until the thread's store buffer is empty, or has room for one more entry.
+  /// Wait until the thread's store buffer is empty, or has room for one more entry.
   void drain();
   void make_room();
-  /// Waits until somebody notifies what the thread watches. What it watched before is lost: its next pause returns at
-  /// once.
+  /// Waits until somebody notifies a key that the thread watches. Its earlier watch set is lost, so its next pause
+  /// returns at once.
   void wait_for_notice();
 
-  /// The thread's next step begins. To be called by what takes the steps.
+  /// The thread's next step begins. Called by the driver.
   void begin_step();
 
  private:
@@ -85,17 +87,17 @@ class LocalTime {
   void poll();
   void change();
   void buffered_change();
-  /// Ends the step and lets the instant come for which the thread has looked ahead; what it owes stays.
+  /// Ends the step and waits for the instant up to which the thread has looked ahead; the owed time remains.
   void catch_up();
 
   Fibers& threads_;
-  sim::Duration ahead_;      // from this step until the instant of its latest access, or turn of looks
-  sim::Duration owed_;       // cost of that access, or of these looks, not yet spent
-  sim::Duration polling_;    // of this step's poll: spent before the step
-  std::uint32_t looks_ = 0;  // since that instant
-  bool acted_ = false;       // its latest access is not a look
+  sim::Duration ahead_;      // from this step to the instant of the latest access or turn of looks
+  sim::Duration owed_;       // unspent cost of that access, or of those looks
+  sim::Duration polling_;    // cost of this step's poll, spent before the step
+  std::uint32_t looks_ = 0;  // number of looks since that instant
+  bool acted_ = false;       // the latest access is not a look
   bool polled_ = false;      // it has looked at the completion queue since its last pause
-  bool must_turn_ = false;   // the watch set was lost: the next pause returns at once
+  bool must_turn_ = false;   // the watch set is lost, so the next pause returns at once
 };
 
 }  // namespace loco::hosts

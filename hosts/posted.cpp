@@ -32,7 +32,7 @@ using trace::Stamp;
 
 constexpr std::uint64_t kWord = 8;
 
-/// A part that the operation has once it is complete.
+/// A subevent of the operation, once it is complete.
 struct Part {
   Stamp stamp = Stamp::aNLR;
   std::uint16_t node = 0;
@@ -45,7 +45,7 @@ void add_words(std::vector<Part>& parts, Stamp stamp, nic::NodeId node, std::uin
     parts.push_back({stamp, static_cast<std::uint16_t>(node), word});
 }
 
-/// In an order in which a machine could make them: what is read feeds what is written.
+/// In a possible order of execution: reads come before the writes that they feed.
 std::vector<Part> parts_of(const PostedOperation& o, nic::NodeId here) {
   std::vector<Part> parts;
   switch (o.method) {
@@ -80,18 +80,18 @@ class Accessed {
   static std::uint64_t key(std::uint16_t node, std::uint64_t address) {
     return (address / kWord) ^ (std::uint64_t{node} << 48U);
   }
-  std::unordered_set<std::uint64_t> words_;  // only asked, never walked; two words taken for one are both kept
+  std::unordered_set<std::uint64_t> words_;  // only looked up, never iterated; two words taken for one are both kept
 };
 
-/// What a trace needs of a put's or a get's parts: those at words that something else accesses, with what they feed or
-/// are fed by, since only these are ordered with anything else by their place. All other words of a message are ordered
-/// alike: the first one of them speaks for them.
+/// Keeps the parts of a put or a get that a trace needs: those at words that something else accesses, with the parts
+/// that they feed or are fed by, since only these can be ordered with anything else by their word. All other words of a
+/// message are ordered alike, and the first one stands for them.
 void keep_what_is_told_apart(std::vector<Part>& parts, const Accessed& accessed) {
   if (parts.empty()) return;
   const auto second = std::ranges::find_if(parts, [&](const Part& p) { return p.stamp != parts.front().stamp; });
   const auto first_words = static_cast<std::size_t>(second - parts.begin());
   const std::size_t second_words = parts.size() - first_words;
-  const std::size_t slack = first_words == second_words ? 0 : 1;  // alignments may differ
+  const std::size_t slack = first_words == second_words ? 0 : 1;  // the alignments may differ
   const auto any = [&](std::size_t begin, std::size_t words, std::size_t w, std::size_t around) {
     for (std::size_t i = w < around ? 0 : w - around; i < words && i <= w + around; ++i)
       if (accessed.contains(parts[begin + i])) return true;
@@ -111,7 +111,8 @@ void keep_what_is_told_apart(std::vector<Part>& parts, const Accessed& accessed)
   parts = std::move(kept);
 }
 
-/// A compare-and-swap writes when it has found what it compares with: until it has looked, nobody knows.
+/// True if a compare-and-swap may not write: it does only if the compared value matches, which is unknown until it has
+/// read.
 bool may_not_write(const PostedOperation& o, const trace::Trace& trace, const std::vector<std::size_t>& begun) {
   if (o.method != Method::remote_cas) return false;
   return std::ranges::none_of(begun, [&](std::size_t s) {

@@ -1,5 +1,6 @@
-// What has been posted, so that a trace can say at the end of a run what of it had not begun: a put whose packets are
-// lost has a remote write in every complete execution of the models (LOCO/Mowgli paper, Appendix G.2: stamps of Put).
+// Records posted operations, so that a trace can name, at the end of a run, those of their subevents that had not
+// begun: a put whose packets are lost has a remote write in every complete execution of the models (LOCO/Mowgli paper,
+// Appendix G.2: stamps of Put).
 #pragma once
 
 #include <cstdint>
@@ -13,38 +14,38 @@
 
 namespace loco::hosts {
 
-/// What the memory models call a work request; a SEND is a put to where it arrives.
+/// The method of the memory models for a work request; a SEND is a put to the receive buffer.
 [[nodiscard]] trace::Method method_of(nic::Opcode opcode);
-/// What an atomic adds, or would write; 0 of all others.
+/// The value that an atomic adds or would write; 0 for all other operations.
 [[nodiscard]] std::uint64_t argument_of(const nic::Wqe& wqe);
 
 /// A one-sided operation as it was posted, or a remote fence.
 struct PostedOperation {
   trace::Method method = trace::Method::put;
   nic::NodeId peer = 0;
-  std::uint32_t connection = 0;  ///< which of those with that node
-  std::uint64_t local = 0;       ///< first byte, on the node of the thread
+  std::uint32_t connection = 0;  ///< number of the connection with that node
+  std::uint64_t local = 0;       ///< first byte on the thread's node
   std::uint64_t remote = 0;      ///< first byte, on `peer`
-  std::uint32_t bytes = 8;       ///< of either; remote atomics: 8
-  std::uint64_t compare = 0;     ///< remote_cas: what it compares with
+  std::uint32_t bytes = 8;       ///< length on either side; 8 for remote atomics
+  std::uint64_t compare = 0;     ///< remote_cas: the value to compare with
 };
 
-/// A node, and which of the connections with it.
+/// A connection with a node.
 struct Link {
   nic::NodeId peer = 0;
   std::uint32_t connection = 0;
   friend auto operator<=>(const Link&, const Link&) = default;
 };
 
-/// Two-sided messages are not among them: where one goes is not known before it arrives.
+/// Contains no two-sided messages, whose target is unknown before they arrive.
 class PostedOperations {
  public:
   void add(trace::CallId call, const PostedOperation& operation) { posted_.emplace_back(call, operation); }
-  /// Operations of a thread (by its number in the trace) over a link fail, which is known from `seq` on.
+  /// Operations of a thread (by its number in the trace) over a link fail; this is known from `seq` on.
   void failed(std::uint32_t thread, Link over, trace::Seq seq) { failed_.try_emplace({thread, over}, seq); }
-  /// Appends the subevents that have not begun, in the order in which their operations were posted: of a message the
-  /// words that something in the trace accesses, and its first one for all others (docs/trace-format.md). `goes_on` is
-  /// asked now and then; once it says no, the rest is left out and this returns false.
+  /// Appends the subevents that have not begun, in posting order. Of a message these are the words that something in
+  /// the trace accesses, and the first word for all others (docs/trace-format.md). Asks `goes_on` now and then; once it
+  /// returns false, the rest is left out and this returns false.
   bool record_unbegun(trace::Trace& trace, const std::function<bool()>& goes_on) const;
 
  private:

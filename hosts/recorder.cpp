@@ -17,7 +17,7 @@ struct KnownCall {
   trace::Method method_id;
 };
 
-/// Every library call that LOCO brackets, and what the trace calls it.
+/// Every library call that LOCO brackets, and its name in the trace.
 constexpr std::array kKnownCalls = {
     KnownCall{"sv", "read", trace::Library::sv, trace::Method::sv_read},
     KnownCall{"sv", "write", trace::Library::sv, trace::Method::sv_write},
@@ -94,7 +94,7 @@ std::uint32_t Recorder::object(std::string_view name) {
   return index;
 }
 
-/// With the life of the innermost object that the name belongs to.
+/// Adds the incarnation of the innermost object that the name belongs to.
 std::string Recorder::name_in_trace(std::string_view name) const {
   for (std::size_t end = name.size(); end != std::string_view::npos && end != 0; end = name.rfind('/', end - 1)) {
     const auto found = lives_.find(name.substr(0, end));

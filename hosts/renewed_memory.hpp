@@ -1,8 +1,8 @@
-// Memory that serves again: to a trace its words are others than before.
+// Reused memory: a trace names its words differently in each use.
 //
-// What is read of a region that has been given back and is used again is zero, whoever wrote that zero: a word that has
-// stayed zero may last have been written by another channel. So the words of each use are locations of their own, whose
-// first value is the initial one: in a trace their addresses carry the number of the use in the upper bits.
+// A region that has been given back is zero when it is reused, whoever wrote that zero: a word that stayed zero may
+// last have been written by another channel. So the words of each use are separate locations, whose first value is the
+// initial one. In a trace their addresses carry the number of the use in the upper bits.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ class RenewedMemory {
       if (from < begin) ranges_.emplace(from, Range{base, range.use});
       if (range.end > end.second) ranges_.emplace(end, range);
     }
-    constexpr std::uint64_t kUses = 0xffff;  // they come round
+    constexpr std::uint64_t kUses = 0xffff;  // the number of a use wraps
     ranges_.emplace(begin, Range{end.second, uses_++ % kUses + 1});
   }
   [[nodiscard]] bool any() const { return !ranges_.empty(); }
-  /// What a trace calls that address now.
+  /// The name of that address in a trace, at present.
   [[nodiscard]] std::uint64_t name(std::uint32_t node, std::uint64_t address) const {
     if (!any()) return address;
     const auto after = ranges_.upper_bound(Place{node, address});

@@ -24,7 +24,7 @@ nic::SystemConfig system_config(const Config& config) {
   network.nodes = nic::count_ports(config.hosts, config.nodes);
   network.topology = config.profile.link_ideal ? fabric::Topology::ideal : config.topology;
   if (config.schedule != Schedule::timed)
-    network.options.variation = fabric::Variation::none;  // times say nothing there
+    network.options.variation = fabric::Variation::none;  // times mean nothing there
   for (const NodeStop& stop : config.stops)
     for (const nic::PortId nic : nic::ports_of(config.hosts, config.nodes, stop.node))
       fabric::disconnect(network, nic, stop.at);
@@ -36,7 +36,7 @@ nic::SystemConfig system_config(const Config& config) {
           .path_mtu = config.path_mtu,
           .congestion = config.congestion,
           .transports = config.transports,
-          // A node stops between two events: then each TLP is one.
+          // A node may stop between any two events, so TLPs must not share one.
           .timed = config.schedule == Schedule::timed && config.stops.empty(),
           .timers = config.schedule == Schedule::timed,
           .seed = config.seed,
@@ -62,7 +62,7 @@ Runtime::Runtime(Config config)
 Runtime::~Runtime() { threads_.unwind(); }
 
 namespace {
-/// A program has thrown: the run ends where it is.
+/// A program has thrown, which ends the run at once.
 struct Failed {};
 }  // namespace
 
@@ -91,7 +91,7 @@ void Runtime::run(const Report& waiting) {
     }
     while (step()) {
     }
-  } catch (const Failed&) {  // who runs it asks threads()
+  } catch (const Failed&) {  // the caller asks threads()
     return;
   }
 }
@@ -122,7 +122,7 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
 
 bool Runtime::look_for_refusals(std::uint64_t events) {
   constexpr std::uint64_t kLookEvery = 1 << 18;
-  constexpr std::uint32_t kLooks = 128;  // a message that is refused and comes again takes some dozens of events
+  constexpr std::uint32_t kLooks = 128;  // refusing and repeating a message takes some dozens of events
   const bool others_may_act =
       config_.network.model == fabric::Model::flow || config_.meeting != nullptr || stopped_ < config_.stops.size();
   const std::uint64_t refusals_before = std::exchange(refusals_, system_.counters().rnr_naks);
@@ -154,7 +154,7 @@ trace::Trace Runtime::take_trace() {
   if (!recorder_) return {};
   if (threads_.in_step()) throw std::logic_error("a trace is taken during its cluster's run");
   const std::unique_ptr<Recorder> recorder = std::move(recorder_);
-  // A run that a limit has ended gets a tenth of it for what its trace still lacks.
+  // A run that a limit has ended gets a tenth of it on top, to complete its trace.
   constexpr double kGrace = 1.1;
   (void)recorder->end_run([this] { return config_.budget == nullptr || config_.budget->within(kGrace); });
   if (recorder->verbs() != nullptr) recorder->verbs()->end(system_);

@@ -1,5 +1,5 @@
 // A simulated machine and the threads on its hosts: owns the system, the fibers, the schedule and the recorder, and
-// runs them until nothing is left to happen. LOCO's cluster and verbs programs are built on it.
+// runs them until no event is left. LOCO's cluster and verbs programs are built on it.
 //
 // A run is a function of the configuration (seed included) and the programs. Everything happens on the calling OS
 // thread, inside run(). Not thread-safe; runtimes share nothing.
@@ -25,25 +25,25 @@
 
 namespace loco::hosts {
 
-/// Nothing is left to happen and some programs have not ended; what() says what each thread waits for.
+/// No event is left and some programs have not ended; what() says what each thread waits for.
 class Deadlock : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The run took more events than it was allowed.
+/// The run took more events than allowed.
 class EventLimit : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The machine is a part of one whose other parts have ended the run (nic_model/parts.hpp).
+/// The machine is a part of a larger one, whose other parts have ended the run (nic_model/parts.hpp).
 class PartEnded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A node that stops: its threads take no more steps, and nothing comes from its NIC or reaches it.
+/// A node that stops: its threads take no more steps, and nothing leaves or reaches its NIC.
 struct NodeStop {
   nic::NodeId node = 0;
   sim::SimTime at;
@@ -51,25 +51,25 @@ struct NodeStop {
 
 struct Config {
   nic::HardwareProfile profile;
-  nic::HostsConfig hosts = {};  ///< who has other hardware, or several NICs
+  nic::HostsConfig hosts = {};  ///< hosts with other hardware or several NICs
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;
-  std::vector<std::uint32_t> path_mtu = {};                 ///< of each node's queue pairs (nic::SystemConfig)
-  std::vector<fabric::CongestionSettings> congestion = {};  ///< of some queue pairs (nic::SystemConfig)
+  std::vector<std::uint32_t> path_mtu = {};                 ///< by node, for its queue pairs (nic::SystemConfig)
+  std::vector<fabric::CongestionSettings> congestion = {};  ///< for some queue pairs (nic::SystemConfig)
   std::vector<nic::TransportOptions> transports = {};       ///< the same
   std::uint64_t seed = 1;
   Schedule schedule = Schedule::timed;
   bool record = false;              ///< keep a trace of calls and subevents
   bool record_activities = false;   ///< and of packets, TLPs, doorbells, CQEs
-  sim::Duration series_interval{};  ///< look at the links so often; zero: not at all. Schedule::timed only
+  sim::Duration series_interval{};  ///< interval at which links are sampled; zero: never. Schedule::timed only
   std::uint64_t events_max = 1'000'000'000;
-  sim::Budget* budget = nullptr;  ///< asked now and then; may be null, and outlives the runtime
-  /// Where `network.share` says that it is a part of a machine: where it meets the others, which outlives it. Then
-  /// run() waits for them.
+  sim::Budget* budget = nullptr;  ///< checked now and then; may be null, must outlive the runtime
+  /// If `network.share` makes this a part of a machine: the meeting point with the other parts, which must outlive
+  /// this. run() then waits for them.
   nic::PartMeeting* meeting = nullptr;
   std::vector<NodeStop> stops = {};  ///< Schedule::timed only
-  /// To see whether a fault is one of ordering: each store, WRITE, READ and atomic of a thread is in memory, and its
+  /// To tell faults of ordering from others: each store, WRITE, READ and atomic of a thread is in memory, and its
   /// completion written, before the thread goes on.
   bool strong = false;
 };
@@ -79,7 +79,7 @@ struct Config {
 
 class Runtime {
  public:
-  /// Throws std::invalid_argument for nodes that stop where the schedule has no times.
+  /// Throws std::invalid_argument for nodes that stop under a schedule without times.
   explicit Runtime(Config config);
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -90,49 +90,49 @@ class Runtime {
   [[nodiscard]] const nic::System& system() const { return system_; }
   [[nodiscard]] Fibers& threads() { return threads_; }
   [[nodiscard]] const Fibers& threads() const { return threads_; }
-  /// Holds none when nothing is recorded.
+  /// Holds null if nothing is recorded.
   [[nodiscard]] const std::unique_ptr<Recorder>& recorder() const { return recorder_; }
-  /// How many of config().stops have come.
+  /// How many of config().stops have happened.
   [[nodiscard]] std::size_t stopped() const { return stopped_; }
-  /// What the links did over time; empty when it was not asked for.
+  /// Link activity over time; empty unless requested.
   [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return series_; }
 
-  /// Says what the threads wait for, in a report of a run that has taken too many events.
+  /// Describes what the threads wait for, for the report of a run with too many events.
   using Report = std::function<std::string()>;
-  /// Until nothing is left to happen (but messages that are refused for ever), or a program has failed
+  /// Runs until no event is left (except messages that are refused for ever), or a program has failed
   /// (threads().failed()). Throws EventLimit, PartEnded, and what the budget throws.
   void run(const Report& waiting);
   /// Events that the last run has taken, as its limit counts them.
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  /// Other limits for the run that is to come.
+  /// Sets the limit of the coming run.
   void set_events_max(std::uint64_t most) { config_.events_max = most; }
-  /// Who is told of messages in the run that is to come; null: nobody. Outlives it.
+  /// Sets the observer of messages in the coming run, which it must outlive; null: none.
   void set_messages(nic::MessageObserver* observer) { messages_ = observer; }
   void set_budget(sim::Budget* budget) { config_.budget = budget; }
 
-  /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
-  /// a run which does not record. Not for its programs: std::logic_error during run().
+  /// Takes out what has been recorded so far and ends the recording: a second trace is empty, as is that of a run that
+  /// does not record. Throws std::logic_error during run().
   [[nodiscard]] trace::Trace take_trace();
 
-  /// Queue pairs whose messages a peer refuses for ever, for want of a receive, as a part of a report; empty where
-  /// there are none. They are why a run has ended whose threads wait, or has taken too many events.
+  /// For a report: the queue pairs whose messages a peer refuses for ever, for lack of a receive. Empty if there are
+  /// none. They explain why a run has ended although threads wait, or has taken too many events.
   [[nodiscard]] std::string refused_text() const;
-  /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
+  /// Describes links that PFC has paused and that wait for each other in a cycle; empty if there is no cycle.
   [[nodiscard]] std::string pause_cycle() const;
-  /// Links that are paused, and such a cycle, as lines of a report; empty where there are none.
+  /// Paused links and such a cycle, as lines of a report; empty if there are none.
   [[nodiscard]] std::string paused_text() const;
 
  private:
   void before_step();
-  /// Throws when the run should end now; after how many events to ask again.
+  /// Throws if the run should end now. Returns after how many events to ask again.
   std::uint64_t check_progress(std::uint64_t events, const Report& waiting);
-  /// Looks, some events in a row now and then while RNR NAKs are sent, whether nothing else can happen any more. True
-  /// when the next event should be looked at, too.
+  /// Checks now and then, some events in a row, while RNR NAKs are sent, whether nothing else can happen any more.
+  /// Returns true if the next event should be checked, too.
   bool look_for_refusals(std::uint64_t events);
-  /// Stops the nodes whose time has come.
+  /// Stops the nodes that are due.
   void stop_nodes();
 
-  sim::HeapInLargePages heap_;  ///< first: what the others take is followed
+  sim::HeapInLargePages heap_;  ///< first: it also covers the memory of the other members
   Config config_;
   nic::System system_;
   Scheduler scheduler_;
@@ -140,10 +140,10 @@ class Runtime {
   std::unique_ptr<Recorder> recorder_;
   std::size_t stopped_ = 0;
   std::uint64_t steps_ = 0;         ///< of run()
-  std::vector<nic::QpId> refused_;  ///< all that is left to happen: these send again
-  std::uint64_t look_at_ = 0;       ///< after so many events, for messages that are refused for ever
-  std::uint64_t refusals_ = 0;      ///< RNR NAKs when it looked last
-  std::uint32_t looks_ = 0;         ///< in a row
+  std::vector<nic::QpId> refused_;  ///< only their retransmissions are left to happen
+  std::uint64_t look_at_ = 0;       ///< number of events at the next check for endless refusals
+  std::uint64_t refusals_ = 0;      ///< RNR NAKs at the last check
+  std::uint32_t looks_ = 0;         ///< number of checks in a row
   nic::MessageObserver* messages_ = nullptr;
   Fibers threads_;
 };

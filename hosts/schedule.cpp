@@ -11,8 +11,8 @@ bool Scheduler::step_any(nic::System& system, nic::Context& context) {
   return true;
 }
 
-/// A transport timer that fires while an answer is on its way would say something of the schedule only: timers are
-/// longer than anything but a loss. Picks among the events that are none, if there is one.
+/// A transport timer that fires while an answer is in flight would only reflect the schedule, because real timers are
+/// longer than anything but a loss. So this picks among the other events if there are any.
 std::size_t Scheduler::pick_other(const nic::System& system, std::size_t next) {
   others_.clear();
   for (std::size_t i = 0; i < system.pending_events(); ++i)

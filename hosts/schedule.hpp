@@ -1,9 +1,9 @@
-// Which pending event of a simulated machine runs next (docs/machine.md, "Laws" 1 and "Exploration").
+// Chooses which pending event of a simulated machine runs next (docs/machine.md, "Laws" 1 and "Exploration").
 //
-// timed: the earliest; the only one whose times mean anything. random: any, each as likely. adversarial: by priorities
-// that change at random points (sim/pct_scheduler.hpp), one for each kind of event of each component or thread. A
-// transport timer fires once nothing is under way that could stop it: what is lost is repeated, what is late is not. A
-// function of the seed.
+// timed: the earliest; the only schedule whose times mean anything. random: any, all equally likely. adversarial: by
+// priorities that change at random points (sim/pct_scheduler.hpp), one for each kind of event of each component or
+// thread. A transport timer fires only when nothing is in flight that could stop it: losses are repeated, delays are
+// not. A function of the seed.
 #pragma once
 
 #include <cstddef>
@@ -22,14 +22,14 @@ class Scheduler {
  public:
   Scheduler(Schedule schedule, std::uint64_t seed) : schedule_(schedule), stream_(seed, "schedule") {}
 
-  /// Takes one event; false when none is pending.
+  /// Takes one event. Returns false if none is pending.
   bool step(nic::System& system, nic::Context& context) {
     return schedule_ == Schedule::timed ? system.step(context) : step_any(system, context);
   }
 
  private:
   bool step_any(nic::System& system, nic::Context& context);
-  /// One of `count` events: `at(i)` is the number of the i-th.
+  /// Picks one of `count` events; `at(i)` is the number of the i-th.
   template <class At>
   std::size_t pick(const nic::System& system, std::size_t count, At at) {
     if (schedule_ == Schedule::random) return stream_.below(count);

@@ -1,6 +1,6 @@
-// The driver for state machines: each thread is a function that is called once for each of its steps, makes accesses
-// and says when it goes on (nic_model/verbs/cpu.hpp). What perf's tests and the tests of the NIC model are written in;
-// what their calls cost is hosts/costs.hpp.
+// The driver for state machines: each thread is a function that is called once per step, makes accesses and says when
+// it continues (nic_model/verbs/cpu.hpp). perf's tests and the tests of the NIC model are written this way;
+// hosts/costs.hpp has the costs of their calls.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ class Steps final : public nic::ThreadRunner {
  public:
   using Step = std::function<void(nic::Cpu&)>;
 
-  /// Threads are numbered in the order of these calls, as the machine's: it has no others.
+  /// Adds a thread. Threads are numbered in the order of these calls, as in the machine, which has no others.
   void add(nic::System& system, nic::NodeId node, Step step, sim::SimTime start = {}) {
     steps.push_back(std::move(step));
     system.create_thread(node, start);

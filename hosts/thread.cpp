@@ -29,7 +29,7 @@ VerbsRecorder* Thread::verbs() const {
   return recorder == nullptr ? nullptr : recorder->verbs();
 }
 
-/// Precondition: a verbs program is recorded.
+/// Precondition: a verbs program is being recorded.
 Caller Thread::caller() const {
   Recorder& recorder = *fibers_.recorder();
   return {recorder, fibers_.current_id(), recorder.verbs()->place(file_, line_), fibers_.system(), now().ps};
@@ -108,12 +108,12 @@ nic::PostResult Thread::ring(nic::QpId qp, std::span<const nic::Wqe> wqes) {
   time.advance(ring_cost(profile()));
   const bool waits = std::ranges::all_of(wqes, [](const nic::Wqe& wqe) {
     return wqe.opcode != nic::Opcode::send && !wqe.with_imm;
-  });  // nobody else's turn
+  });  // no other thread's turn
   if (fibers_.strong() && waits) settle_queue_pair(qp);
   return result;
 }
 
-/// Config::strong: waits until all that was posted is done, in memory on both sides, or the queue pair has failed.
+/// Config::strong: waits until everything posted is done, in memory on both sides, or the queue pair has failed.
 void Thread::settle_queue_pair(nic::QpId qp) {
   constexpr sim::Duration kTurn{100'000};  // 100 ns
   nic::System& system = fibers_.system();

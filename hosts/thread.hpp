@@ -1,10 +1,10 @@
-// A thread of a simulated host: one core, and what runs on it. Loads, stores, fences, atomics, posting, polling,
-// waiting and computing, each with its cost, in its place in local time, and in the trace where there is one.
+// A thread of a simulated host: one core and its program. Loads, stores, fences, atomics, posting, polling, waiting and
+// computing, each with its cost, its place in local time and, in a recorded run, in the trace.
 //
-// All calls are made by the thread itself, in a step that its driver (fibers.hpp) has been given. How far a call may
-// run ahead of the machine is LocalTime's to say. `settle()` after a call makes it a step of its own, as a program of
-// plain verbs is written: then nothing is ahead. Memory is aligned 8-byte words, x86-TSO. Errors of what is posted are
-// values; misuse throws std::logic_error.
+// The thread makes all calls itself, in a step that its driver (fibers.hpp) has given it. LocalTime decides how far a
+// call may run ahead of the machine. `settle()` after a call makes it a step of its own, as plain verbs programs do:
+// then nothing is ahead. Memory is aligned 8-byte words, x86-TSO. Errors of posted operations are values; misuse throws
+// std::logic_error.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Caller;
 class Fibers;
 class VerbsRecorder;
 
-/// What a thread has looked at since its last pause: for the report of a deadlock.
+/// Something that a thread has looked at since its last pause, for the report of a deadlock.
 struct Look {
   enum class What : std::uint8_t { word, flag, completions, send_queue };
   What what = What::word;
@@ -34,7 +34,7 @@ struct Look {
   std::uint64_t value = 0;
 };
 
-/// A report names this many of the things that a thread looked at last.
+/// How many of a thread's latest looks a report names.
 inline constexpr std::uint32_t kLooksKept = 8;
 
 struct Thread {
@@ -42,41 +42,41 @@ struct Thread {
       : node(on), index(number), time(fibers), fibers_(fibers) {}
 
   nic::NodeId node;
-  std::uint32_t index;  ///< among the node's threads
+  std::uint32_t index;  ///< index among its node's threads
   LocalTime time;
   std::string name{};
   bool service = false;
   bool ended = false;
   bool halted = false;  ///< its node has stopped
   std::function<void()> body{};
-  std::uint64_t start = 0;  ///< its number among all that have been started
+  std::uint64_t start = 0;  ///< its position in the order of all starts
 
-  std::array<Look, kLooksKept> looked{};     ///< a ring of the latest looks
+  std::array<Look, kLooksKept> looked{};     ///< ring of the latest looks
   std::uint32_t looked_count = 0;            ///< since the last pause or action
   std::vector<trace::CallInfo> calls{};      ///< open library calls, outermost first
-  std::function<std::string()> waits_for{};  ///< says more than what it looked at; mostly empty
+  std::function<std::string()> waits_for{};  ///< describes the wait better than its looks; usually empty
   std::vector<std::uint8_t> fence_next{};    ///< by peer: its next work request carries the fence flag
-  std::vector<nic::Wqe> list{};              ///< not posted yet: another one follows at once
+  std::vector<nic::Wqe> list{};              ///< not posted yet, because another request follows at once
   nic::NodeId list_peer = 0;
   std::uint32_t list_connection = 0;
   std::uint8_t list_service = 0;
 
-  /// Makes way for an access that looks at something.
+  /// Prepares an access that looks at something.
   void look(Access access, Look::What what, std::uint64_t where) {
     time.before(access);
     note({what, where, 0});
   }
-  /// Makes way for an access that changes something. What it looked at before is not what it will wait for.
+  /// Prepares an access that changes something. Earlier looks are no longer what the thread waits for.
   void change(Access access) {
     time.before(access);
     looked_count = 0;
   }
   void note(const Look& look) { looked.at(looked_count++ % kLooksKept) = look; }
-  /// The value seen by the latest look.
+  /// Records the value that the latest look has seen.
   void saw(std::uint64_t value) { looked.at((looked_count - 1) % kLooksKept).value = value; }
 
   // --- memory ------------------------------------------------------------------------------------------------------
-  /// `flag`: others tell something by this word, a race on it is meant.
+  /// `flag`: the word signals something to other threads, so a race on it is intended.
   std::uint64_t load(nic::Address address, bool flag = false);
   void store(nic::Address address, std::uint64_t value);
   std::uint64_t compare_swap(nic::Address address, std::uint64_t expected, std::uint64_t desired);
@@ -84,45 +84,45 @@ struct Thread {
   std::uint64_t flag_value(Access access, std::uint32_t flag);
 
   // --- verbs -------------------------------------------------------------------------------------------------------
-  /// The core builds `count` work requests.
+  /// Builds `count` work requests.
   void build(std::size_t count = 1);
   /// Rings the doorbell for them. Precondition: change(), and room in the store buffer (LocalTime::make_room).
   nic::PostResult ring(nic::QpId qp, std::span<const nic::Wqe> wqes);
-  /// ibv_post_send: builds the requests, all or none, and rings the doorbell; each is a call of the trace.
+  /// ibv_post_send: builds all requests or none, and rings the doorbell; each is a call in the trace.
   nic::PostResult post_send(nic::QpId qp, std::span<const nic::Wqe> wqes);
-  /// Posts receives, to the queue pair or to the shared queue; `cost` of hosts/costs.hpp.
+  /// Post receives to the queue pair or to the shared queue; `cost` is from hosts/costs.hpp.
   nic::PostResult post_recv(nic::QpId qp, std::span<const nic::RecvWqe> wqes, sim::Duration cost);
   nic::PostResult post_srq_recv(nic::SrqId srq, std::span<const nic::RecvWqe> wqes, sim::Duration cost);
-  /// Takes completions, all that there are room for, and pays for them afterwards.
+  /// Takes all completions that fit, and pays for them afterwards.
   std::size_t poll_all(nic::CqId cq, std::span<nic::Cqe> out);
-  /// Takes completions as a loop does that polls one queue: one at a time where times mean something, at the end of the
-  /// poll; finding none is a look ahead.
+  /// Takes completions like a loop that polls one queue: in a timed run one at a time, at the end of the poll; a poll
+  /// that finds none is an early look.
   std::size_t poll(nic::CqId cq, std::span<nic::Cqe> out);
-  /// Polls until there is a completion, in turns of a loop that does nothing else.
+  /// Polls in a loop until there is a completion.
   [[nodiscard]] nic::Cqe wait_cq(nic::CqId cq);
-  /// Loads a word, which is a flag, until it is another than `old`.
+  /// Loads a word, a flag, until it differs from `old`.
   std::uint64_t wait_for_change(nic::Address address, std::uint64_t old);
 
   // --- time --------------------------------------------------------------------------------------------------------
   [[nodiscard]] sim::SimTime now() const;
-  /// What was done and not spent yet is spent: the step ends, and nothing is ahead of the machine.
+  /// Spends the time of everything done so far: the step ends, and nothing is ahead of the machine.
   void settle() { time.synchronise(); }
 
-  /// Where in the program's text the next calls are made, for traces of verbs programs.
+  /// Sets the source line of the next calls, for traces of verbs programs.
   void at(const char* file, std::uint32_t line) {
     file_ = file;
     line_ = line;
   }
 
-  /// Begins a call of the memory models (rdmawait's) in the trace; 0 without one.
+  /// Begins a call of the memory models (rdmawait's) in the trace. Returns 0 without a trace.
   trace::CallId begin_operation(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
   void finish_operation(trace::CallId call, std::uint64_t result);
 
  private:
-  /// Of verbs programs' traces; null: this is none, or nothing is recorded.
+  /// The recorder of verbs programs; null: not recording, or no verbs program.
   [[nodiscard]] VerbsRecorder* verbs() const;
   [[nodiscard]] Caller caller() const;
-  /// Says of a call what the line of the program is.
+  /// Records the source line of a call.
   void place(trace::CallId call, bool flag = false);
   void settle_queue_pair(nic::QpId qp);
   void receives_posted(std::uint32_t queue, std::span<const nic::RecvWqe> wqes);

@@ -1,5 +1,5 @@
-// What a trace says when a thread posts a request or a receive, and when it takes a completion: of programs on fibers
-// (thread.hpp) and of litmus programs, whose threads are values (loco_sim/explore).
+// The calls that a trace has for posting a request or a receive and for taking a completion. Used for programs on
+// fibers (thread.hpp) and for litmus programs, whose threads are values (loco_sim/explore).
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace loco::hosts {
 
-/// A thread that makes a call, from a line of its program, now.
+/// A thread that makes a call now, with the source line.
 struct Caller {
-  Recorder& recorder;         ///< which records verbs
-  std::uint32_t thread;       ///< its number in the machine
+  Recorder& recorder;         ///< records verbs
+  std::uint32_t thread;       ///< number in the machine
   std::uint32_t place;        ///< VerbsRecorder::place()
-  const nic::System& system;  ///< whose order stamps count
-  std::int64_t ps = 0;        ///< by the thread's clock
+  const nic::System& system;  ///< gives the order stamps
+  std::int64_t ps = 0;        ///< the thread's clock
 
-  /// A call begins; `flag`: the word that it accesses tells others something.
+  /// Begins a call; `flag`: the word that it accesses signals something to other threads.
   [[nodiscard]] trace::CallId begin(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0,
                                     bool flag = false) const;
   void finish(trace::CallId call, std::uint64_t result = 0) const { recorder.finish(call, result, system.seq(), ps); }
 };
 
-/// The request is going to be posted: its call begins. That of its fence flag has returned.
+/// Begins the call of a request before it is posted. The call of its fence flag has returned.
 void begin_request(const Caller& by, nic::Wqe& wqe);
 void posted_receive(const Caller& by, std::uint32_t queue, const nic::RecvWqe& wqe);
-/// A wait for what it completes, which has ended.
+/// Records a `wait` call that has returned because of this completion.
 void took_completion(const Caller& by, nic::Cpu& cpu, nic::CqId cq, const nic::Cqe& cqe);
 
 }  // namespace loco::hosts

@@ -118,7 +118,7 @@ void VerbsRecorder::known(std::uint32_t thread, std::uint32_t queue, std::uint32
     const auto own = std::find_if(first, posted.receives.end(),
                                   [&](std::uint32_t r) { return verbs_.receives[r].thread == thread; });
     if (own == posted.receives.end()) continue;
-    // Nothing refers to what the NIC does not know: the records change places.
+    // Nothing refers to receives that the NIC does not know, so the records can be swapped.
     for (auto at = own; at != first; --at) std::swap(verbs_.receives[*at], verbs_.receives[*(at - 1)]);
   }
 }
@@ -139,10 +139,10 @@ void VerbsRecorder::reset(nic::QpId qp, std::uint32_t queue) {
 void VerbsRecorder::on_message(const nic::MessageArrival& m) {
   Verbs::Message message{.qp = m.qp};
   if (const auto found = request_of_.find(m.op); found != request_of_.end()) message.request = found->second;
-  if (!m.found && !refused_.insert(m.op).second) return;  // it comes again and again, perhaps for ever
+  if (!m.found && !refused_.insert(m.op).second) return;  // it is repeated, perhaps for ever
   if (m.found) {
     auto& [posted, known] = receives_[m.queue];
-    // The oldest, unless the machine has done what it must not do: the record says what happened.
+    // Normally the oldest; if the machine has violated that order, the record shows what happened.
     const auto taken = std::ranges::find_if(posted, [&](std::uint32_t r) {
       return verbs_.receives[r].address == m.receive.address && verbs_.receives[r].wr_id == m.receive.wr_id;
     });

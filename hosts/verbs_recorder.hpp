@@ -1,10 +1,10 @@
-// The part of a trace that verbs programs have beside calls and subevents (trace/verbs.hpp): which request, receive,
-// message, completion queue entry and poll belong to each other, as the machine announces them.
+// The part of a trace that verbs programs have besides calls and subevents (trace/verbs.hpp): which request, receive,
+// message, completion queue entry and poll belong together, as the machine announces them.
 //
-// Requests of a queue pair are numbered by the machine as they are posted; its CQE names that number. A message names
-// the call that it belongs to. Receives of a queue are used in the order in which the NIC came to know of them: where
-// several threads post, another one than that of posting. Receive CQEs of a queue pair are written in the order in
-// which its messages took receives.
+// The machine numbers a queue pair's requests in posting order, and a CQE names that number. A message names the call
+// that it belongs to. Receives of a queue are used in the order in which the NIC learned of them, which may differ from
+// the posting order if several threads post. Receive CQEs of a queue pair are written in the order in which its
+// messages took receives.
 #pragma once
 
 #include <cstdint>
@@ -27,20 +27,21 @@ class VerbsRecorder {
  public:
   explicit VerbsRecorder(trace::Verbs& verbs) : verbs_(verbs) {}
 
-  /// The run begins: receives that are there from the start.
+  /// Begins the run: takes the receives that exist already.
   void begin(const nic::System& system);
-  /// It has ended: what set-up has made.
+  /// Ends the run: takes what set-up has made.
   void end(const nic::System& system);
 
-  /// The number of a line of the program; 0: unknown.
+  /// The number of a source line; 0: unknown.
   std::uint32_t place(std::string_view file, std::uint32_t line);
   void set_place(trace::CallId call, std::uint32_t place);
   void set_flag(trace::CallId call) { verbs_.flag_calls.push_back(call); }
   void posted(trace::CallId call, nic::QpId qp, const nic::Wqe& wqe);
-  /// By a thread of the trace; trace::Verbs::kNone: before the run. `after`: calls that have begun.
+  /// A receive posted by a thread of the trace, or before the run (trace::Verbs::kNone). `after` is the number of calls
+  /// begun so far.
   void posted_receive(std::uint32_t thread, std::uint32_t after, std::uint32_t place, std::uint32_t queue,
                       const nic::RecvWqe& wqe);
-  /// The NIC knows of `count` more that the thread has posted.
+  /// The NIC knows of `count` more receives of the thread.
   void known(std::uint32_t thread, std::uint32_t queue, std::uint32_t count);
   void polled(trace::CallId call, nic::CqId cq, const nic::Cqe& cqe);
 
@@ -55,17 +56,17 @@ class VerbsRecorder {
  private:
   trace::Verbs& verbs_;
   std::map<std::pair<std::string_view, std::uint32_t>, std::uint32_t> places_;
-  std::deque<std::string> files_;                             ///< what their names point to
+  std::deque<std::string> files_;                             ///< the storage behind the names
   std::map<nic::QpId, std::vector<std::uint32_t>> requests_;  ///< by number in the send queue
   std::set<nic::OpId> refused_;                               ///< messages that have found no receive
   std::map<trace::CallId, std::uint32_t> request_of_;         ///< by call
   struct Posted {
-    std::deque<std::uint32_t> receives;  ///< in the order of use, those that the NIC does not know yet behind
+    std::deque<std::uint32_t> receives;  ///< in order of use; those unknown to the NIC come last
     std::size_t known = 0;
   };
-  std::map<std::uint32_t, Posted> receives_;                 ///< not taken yet, by queue
-  std::map<nic::QpId, std::deque<std::uint32_t>> messages_;  ///< without a CQE yet, by responder
-  std::map<nic::CqId, std::deque<std::uint32_t>> entries_;   ///< not polled yet
+  std::map<std::uint32_t, Posted> receives_;                 ///< by queue, not taken yet
+  std::map<nic::QpId, std::deque<std::uint32_t>> messages_;  ///< by responder, without a CQE yet
+  std::map<nic::CqId, std::deque<std::uint32_t>> entries_;   ///< by completion queue, not polled yet
 };
 
 }  // namespace loco::hosts

@@ -1,5 +1,5 @@
-// What a LOCO program on a simulated cluster includes: all channels, the cluster, hardware profiles by name, the
-// checkers.
+// Everything that a LOCO program on a simulated cluster needs: all channels, the cluster, hardware profiles by name,
+// and the checkers.
 #pragma once
 
 #include "loco_sim/loco/errors.hpp"

@@ -1,5 +1,5 @@
-// What a verbs program on simulated hosts includes: threads, the NIC model's set-up, hardware profiles by name; what a
-// run of it means.
+// Everything that a verbs program on simulated hosts needs: threads, the NIC model's set-up, hardware profiles by name,
+// and the checker for its runs.
 #pragma once
 
 #include "loco_sim/scenario/hardware.hpp"

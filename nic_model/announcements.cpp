@@ -1,4 +1,4 @@
-// Which announcement of a unit goes to which other unit.
+// Passes each unit's announcements to the unit concerned.
 #include "nic_model/connection/completion_queue.hpp"
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/host/process.hpp"
@@ -27,7 +27,7 @@ void announce(Engine& engine, const ReadMayExecute& message) {
                       take_request(engine, read.where, read.key, read.bytes, read.due, read.reach));
       return;
     case ReadKind::probe:
-      return;  // PCIe's own
+      return;  // handled by PCIe itself
   }
 }
 
@@ -35,7 +35,7 @@ void announce(Engine& engine, const CqeLanded& message) {
   CompletionQueue& cq = engine.cqs[message.cq];
   if (!cq.write(message.cqe)) {
     if (Observer* o = engine.observer()) o->on_cq_overrun(cq.node(), message.cq, message.cqe, engine.now());
-    return to_error(engine, message.cqe.qp);  // its other completions are lost, too
+    return to_error(engine, message.cqe.qp);  // further completions for it are lost as well
   }
   engine.count(&Counters::completions);
   if (Observer* o = engine.observer()) o->on_cqe(cq.node(), message.cq, message.cqe, engine.now());

@@ -1,4 +1,4 @@
-// What happened so far, with the names that reports give it.
+// Counters of what has happened so far, with their names in reports.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ struct Counters {
   std::uint64_t work_requests = 0;
   std::uint64_t completions = 0;
   std::uint64_t packets_lost = 0;     ///< by the network
-  std::uint64_t retransmissions = 0;  ///< times a requester went back
+  std::uint64_t retransmissions = 0;  ///< number of times that a requester went back
   std::uint64_t timeouts = 0;
   std::uint64_t rnr_naks = 0;
-  std::uint64_t out_of_buffer = 0;   ///< messages of unreliable queue pairs that found no receive request
+  std::uint64_t out_of_buffer = 0;   ///< messages of unreliable queue pairs that found no receive
   std::uint64_t rx_discards = 0;     ///< packets that found a NIC's receive buffer full (mlx5: rx_discards_phy)
   std::uint64_t tx_pauses = 0;       ///< times a NIC paused its link (mlx5: tx_pause_ctrl_phy)
   std::uint64_t cache_misses = 0;    ///< of NICs' caches of contexts, translations and read states

@@ -75,7 +75,7 @@ void change_flag(Engine& engine, NodeId host, std::uint32_t flag, std::uint64_t 
   touched(engine, host, watch_key(WatchKind::flag, flag));
 }
 
-/// A queue pair need not wait for a processing unit any more.
+/// The queue pair's wait for a processing unit ends.
 void unit_free(Engine& engine, QpId id) {
   const bool in_turn = begin_turn(engine, id);
   engine.requesters[id].start(engine, id, {});

@@ -1,4 +1,4 @@
-// Which event goes to which unit. Private to nic_model/.
+// Passes each event to its unit. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine/engine.hpp"
@@ -6,7 +6,7 @@
 
 namespace loco::nic {
 
-/// Lets the unit that an event is for take its step. Throws std::logic_error for an event of unknown kind.
+/// Lets the unit that the event is for take its step. Throws std::logic_error for an unknown kind of event.
 void handle(Engine& engine, const sim::Event& event);
 
 }  // namespace loco::nic

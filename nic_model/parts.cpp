@@ -22,7 +22,7 @@ SystemConfig part_config(SystemConfig config, const std::vector<std::uint8_t>& p
 }
 
 namespace {
-/// What a packet without payload takes on the wire at least.
+/// The least size of a packet on the wire, without payload.
 std::uint32_t least_packet(const SystemConfig& c) { return static_cast<std::uint32_t>(c.profile.link_overhead.count); }
 }  // namespace
 
@@ -63,7 +63,7 @@ void System::set_flag_at(NodeId node, std::uint32_t flag, std::uint64_t value, s
 
 namespace {
 
-/// The payload of a packet that leaves goes with it.
+/// Moves the payload of a packet that leaves into the parcel.
 void pack(State& s, Parcel& parcel) {
   fabric::Packet& packet = parcel.crossing.packet;
   if (packet.buffer == fabric::kNoBuffer) return;
@@ -76,7 +76,7 @@ void pack(State& s, Parcel& parcel) {
   s.payloads.release(packet.buffer);
 }
 
-/// It gets a buffer here.
+/// Gives the payload of a packet that has arrived a buffer here.
 void unpack(State& s, fabric::Packet& packet, const Parcel& parcel) {
   if (packet.buffer == fabric::kNoBuffer) return;
   packet.buffer = s.payloads.acquire(packet.length, packet.offset);
@@ -119,7 +119,7 @@ void System::deliver(const Parcel& parcel) {
 }
 
 namespace {
-/// Of values that belong to something: those whose owner is simulated in the other part.
+/// Takes from another part the values whose owner is simulated there.
 template <class T, class Owner>
 void absorb_each(const Kernel& part, std::vector<T>& mine, std::vector<T>& others, const Owner& nic_of) {
   for (std::size_t i = 0; i < mine.size(); ++i)
@@ -131,7 +131,7 @@ void System::absorb(System&& part) {
   State& s = *state_;
   State& o = *part.state_;
   const auto itself = [](std::size_t i) { return static_cast<NicId>(i); };
-  const auto of_qp = [&s](std::size_t i) { return s.connections[i].node(); };  // the same in both
+  const auto of_qp = [&s](std::size_t i) { return s.connections[i].node(); };  // the same in both parts
   const auto each = [&](auto State::*units, const auto& nic_of) { absorb_each(o.kernel, s.*units, o.*units, nic_of); };
   each(&State::memories, itself);
   each(&State::processes, itself);
@@ -156,8 +156,8 @@ void System::absorb(System&& part) {
 
 // --- all parts -------------------------------------------------------------------------------------------------------
 
-/// What the parts share while they run. A window has two phases, and each part writes what is its own in one of them,
-/// which the others read in the next.
+/// What the parts share while they run. A window has two phases. What a part writes in one phase the others read in the
+/// next.
 class PartMeeting::Windows {
  public:
   Windows(std::size_t parts, sim::Duration lookahead)
@@ -179,16 +179,16 @@ class PartMeeting::Windows {
     part.ends_all = part.error != nullptr;
   }
 
-  /// Is this window one more? The same for all parts between the phases.
+  /// True if there is another window. The same for all parts between the phases.
   [[nodiscard]] bool goes_on() const {
     return !ended() && std::ranges::any_of(parts_, [](const Part& p) { return p.at != sim::SimTime::max(); });
   }
-  /// Has a part ended all?
+  /// True if a part has ended the run for all.
   [[nodiscard]] bool ended() const {
     return std::ranges::any_of(parts_, [](const Part& p) { return p.ends_all; });
   }
 
-  /// The second phase: runs the part's events, and hands over what goes to others.
+  /// Second phase: runs the part's events and hands over what goes to others.
   template <class RunUntil>
   void run(std::size_t mine, System& system, const RunUntil& run_until) {
     Part& part = parts_[mine];
@@ -203,7 +203,7 @@ class PartMeeting::Windows {
 
   [[nodiscard]] std::size_t parts() const { return parts_.size(); }
   [[nodiscard]] const std::exception_ptr& error(std::size_t part) const { return parts_[part].error; }
-  /// True once: the part takes no part in windows any more.
+  /// True at the first call only: the part takes part in no further window.
   [[nodiscard]] bool leaves(std::size_t mine) { return !std::exchange(parts_[mine].left, true); }
   void end_all(std::size_t mine) { parts_[mine].ends_all = true; }
 
@@ -222,8 +222,8 @@ class PartMeeting::Windows {
 
  private:
   struct alignas(64) Part {
-    sim::SimTime at{};      // of its earliest event; max() when it has none
-    bool ends_all = false;  // it has failed
+    sim::SimTime at{};      // the time of its earliest event; max() if it has none
+    bool ends_all = false;  // the part has failed, which ends all
     bool left = false;
     std::exception_ptr error{};
     std::vector<Parcel> out{};
@@ -256,7 +256,8 @@ class PartMeeting::Windows {
     }
   }
 
-  /// What the part does itself comes back to it through another one.
+  /// The time up to which a part may run. It includes the effects of its own events that come back through another
+  /// part.
   [[nodiscard]] sim::SimTime until(std::size_t mine) const {
     const auto after = [this](sim::SimTime at, std::int64_t times) {
       return at == sim::SimTime::max() ? at : at + lookahead_ * times;
@@ -311,7 +312,7 @@ bool PartMeeting::run(std::size_t mine, System& system, const std::function<void
     windows.run(mine, system, run_until);
     windows.all.arrive_and_wait();
   }
-  static_cast<void>(windows.leaves(mine));  // nobody waits for it any more
+  static_cast<void>(windows.leaves(mine));  // the others no longer wait for it
   if (windows.error(mine)) std::rethrow_exception(windows.error(mine));
   return !windows.ended();
 }
@@ -330,7 +331,7 @@ void PartMeeting::leave(std::size_t mine) {
 
 namespace {
 
-/// Takes all events of a part that are due before `end`.
+/// Handles all events of a part that are due before `end`.
 void run_until(const PartRun& run, sim::SimTime end) {
   while (run.system->step_before(*run.context, end)) {
   }

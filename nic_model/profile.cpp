@@ -10,13 +10,13 @@
 namespace loco::nic {
 
 namespace {
-/// TLP bandwidth of a link after flow control and skips, in bits a second. Widths that pcie-bench gives (Neugebauer et
-/// al., SIGCOMM 2018) are theirs; the others scale with line rate and encoding: 8b/10b up to generation 2, then
-/// 128b/130b, FLITs in generation 6.
+/// TLP bandwidth of a link after flow control and skip symbols, in bits per second. The values of the widths in
+/// pcie-bench (Neugebauer et al., SIGCOMM 2018) are from there; the others are scaled by line rate and encoding: 8b/10b
+/// up to generation 2, then 128b/130b, and FLITs in generation 6.
 std::uint64_t tlp_bandwidth(std::uint32_t generation, std::uint32_t lanes) {
   if (generation == 3 && lanes == 8) return 57'880'000'000;
   constexpr std::array<std::uint64_t, 7> kMegabitsPerLane = {0, 2'000, 4'000, 7'877, 15'754, 31'508, 61'686};
-  // gen3 x16 and gen4 x8: 113.7, gen4 x16: 227.4 of 126.03 and 252.06 Gb/s
+  // gen3 x16 and gen4 x8 have 113.7 of 126.03 Gb/s, gen4 x16 has 227.4 of 252.06 Gb/s
   constexpr std::uint64_t kUsable = 113'700, kOf = 126'032;
   const std::uint64_t megabits = kMegabitsPerLane.at(generation) * lanes;
   const std::uint64_t usable = (megabits * kUsable + kOf / 2) / kOf;
@@ -52,7 +52,8 @@ std::string HardwareProfile::validate() const {
   }
   if (pcie_read_completion > pcie_mrrs) return "pcie.read_completion must not exceed pcie.mrrs";
   if (link_mtu.count % 8 != 0) return "link.mtu must be a multiple of 8";
-  // As fabric.link.rate and custom cables: at some bits a second, messages outlast simulated time (2^63 ps).
+  // The same limit as for fabric.link.rate and custom cables. At a few bits per second, messages would outlast
+  // simulated time (2^63 ps).
   if (link_rate.value != 0 && link_rate.value < 1'000'000) {
     return "link.rate must be at least 1 Mb/s, or 0: infinitely fast";
   }

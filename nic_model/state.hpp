@@ -1,12 +1,12 @@
-// The state behind System, one value: the private states of all units, side by side. Private to nic_model/.
+// The state behind System as one value: the private states of all units. Private to nic_model/.
 //
-// Every guaranteed order is a ring, and only the element that may happen next has a pending event (docs/machine.md,
-// law 1). Running numbers (32 or 64 bits, never reused) name elements of rings; a ring's first element has the
-// number kept beside it. All structs are values, compared member by member.
+// Each guaranteed order is a ring, and only the element that may happen next has a pending event (docs/machine.md, law
+// 1). Elements of rings are named by consecutive numbers (32 or 64 bits, never reused); the number of a ring's first
+// element is kept beside it. All structs are values and are compared member by member.
 //
-// Requests under way keep two kinds of times. Instants (`ready`, `due`, `available`): the earliest time at which the
-// next step may happen, if nothing is in front of the request. Durations (`way`, `reach`): the time of a TLP from the
-// link to memory; with it an instant is computed anew when the TLP has waited for tags or credits.
+// Requests in flight keep two kinds of times. Instants (`ready`, `due`, `available`) are the earliest time of the next
+// step, if nothing is in front of the request. Durations (`way`, `reach`) are the time of a TLP from the link to
+// memory; they serve to recompute an instant after the TLP has waited for tags or credits.
 #pragma once
 
 #include <vector>
@@ -64,9 +64,9 @@ struct State {
   std::vector<ReceiveQueue> receive_queues{};
   AnswerTracks tracks{};
   std::vector<AckTimers> ack_timers{};
-  sim::Pool<StalledPacket> stalled{};  // lists: a queue each for many queue pairs, few of them in use
+  sim::Pool<StalledPacket> stalled{};  // a list for each of many queue pairs, few of which have any
 
-  /// Gives an ordering domain its paths to the memories that have one of their own: that on the NIC (by option), GPUs'.
+  /// Gives an ordering domain its paths to memories with an order of their own: that on the NIC (optional) and GPUs'.
   void add_paths(std::uint32_t domain);
   [[nodiscard]] Units units() {
     return {kernel,     *network,   payloads, regions, memories,        processes, threads,     hosts,    links,
@@ -76,7 +76,7 @@ struct State {
   [[nodiscard]] bool operator==(const State& other) const = default;
 };
 
-/// Throws std::invalid_argument when there is no such node.
+/// Throws std::invalid_argument if there is no such node.
 void check_node(const State& s, NodeId node);
 
 }  // namespace loco::nic

@@ -13,7 +13,7 @@ void check_queue_pair(const State& s, QpId id) {
   s.contexts[id].check(id, s.kernel.now());
 }
 
-/// Of all units.
+/// Checks all units.
 void check_all(const State& s) {
   const sim::SimTime now = s.kernel.now();
   for (QpId id = 0; id < s.connections.size(); ++id) check_queue_pair(s, id);

@@ -26,14 +26,15 @@ void run(Engine& engine, [[maybe_unused]] const State& state, Context& context, 
 #endif
 }
 
-/// The memory of processes is not in the state.
+/// Checks that no host has foreign memory, which is not part of the state.
 const State& comparable(const State& s) {
   if (std::ranges::any_of(s.memories, &HostMemory::has_foreign))
     throw std::logic_error("a System whose hosts have foreign memory cannot be copied, compared or hashed");
   return s;
 }
 
-/// What shares links among flows is not in the state: nothing would end a copy's flows.
+/// Checks that the network is not the flow model: what shares links among flows is not part of the state, so nothing
+/// would end a copy's flows.
 const State& copyable(const State& s) {
   if (s.kernel.config().network.model == fabric::Model::flow)
     throw std::logic_error("a System whose network is the flow model cannot be copied");
@@ -63,7 +64,7 @@ void System::flow_ended(std::uint32_t lane, sim::SimTime now, const fabric::Flow
 }
 
 namespace {
-/// The domain of bare DMA: the NIC's.
+/// The ordering domain of bare DMA, which is the NIC's only one.
 std::uint32_t probe_domain(const State& s, NodeId node) {
   check_node(s, node);
   if (s.kernel.profile(node).pcie_ordering_domain != OrderingDomain::nic) {
@@ -93,7 +94,7 @@ std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(node
 // --- running --------------------------------------------------------------------------------------------------------
 
 namespace {
-/// Is nothing pending, or looks at those who wait for answers, of whom there are none?
+/// True if nothing is pending, except checks of requesters that wait for answers when there are none.
 bool only_looks(const State& s) {
   if (!s.kernel.only_looks()) return false;
   return std::ranges::none_of(s.requesters, [](const Requester& r) { return r.waits_for_answer(); });

@@ -1,11 +1,11 @@
 // The whole simulated machine as one value: hosts, PCIe, NICs, network, and the pending events.
 //
-// Copying a System copies its future: both copies, given runners that do the same, go on identically and compare
-// equal (docs/machine.md, law 6). A System holds plain data and indices, no closures and no pointers; what runs the
-// threads and who watches come from outside at every step.
+// A copy of a System has the same future: both, given runners that do the same, go on identically and compare equal
+// (docs/machine.md, law 6). A System holds plain data and indices, no closures and no pointers; the runner of the
+// threads and the observer are passed to every step.
 //
-// Order of use: construct, set up (threads, memory, queue pairs), then step. Set-up takes no simulated time.
-// Set-up calls throw std::invalid_argument on misuse. Not thread-safe; different Systems share nothing.
+// Order of use: construct, set up (threads, memory, queue pairs), then step. Set-up takes no simulated time. Set-up
+// calls throw std::invalid_argument on misuse. Not thread-safe; different Systems share nothing.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ struct State;
 class System {
  public:
   explicit System(const SystemConfig& config);
-  /// Throws std::logic_error when the network is the flow model, or a host has foreign memory: neither is part of the
-  /// state.
+  /// Throws std::logic_error if the network is the flow model or a host has foreign memory, because neither is part of
+  /// the state.
   System(const System& other);
   System(System&&) noexcept;
   System& operator=(const System& other);
@@ -48,94 +48,95 @@ class System {
   [[nodiscard]] bool operator==(const System& other) const;
 
   // --- set-up ------------------------------------------------------------------------------------------------------
-  /// Reserves zeroed memory on a node, 64-byte aligned. Never address 0.
+  /// Allocates zeroed memory on a node, 64-byte aligned. Never returns address 0.
   Address allocate(NodeId node, std::uint64_t size);
   /// From kForeignMemory on, the node's memory is `memory` (foreign_memory.hpp), which outlives this System. The
   /// witness then knows what NICs and Cpus wrote, and nothing of the process's own stores but what Cpu::stored tells.
   void set_foreign_memory(NodeId node, ForeignMemory* memory);
-  /// Lets NICs reach [base, base + size). Remote writes and atomics need local writes to be allowed, too. Throws
-  /// std::invalid_argument where a region on the device has no room there (nic.device_memory; ibv_alloc_dm: ENOMEM).
+  /// Lets NICs access [base, base + size). Remote writes and atomics also need local write access. Throws
+  /// std::invalid_argument if a region on the device has no room there (nic.device_memory; ibv_alloc_dm: ENOMEM).
   MemoryRegion register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access = kAllAccess,
                                RegionKind kind = {});
-  /// ibv_dereg_mr: nobody reaches the region by its key any more.
+  /// ibv_dereg_mr: the key becomes invalid.
   void deregister_memory(std::uint32_t key);
-  /// ibv_rereg_mr, and what binding a memory window does: the region of this key is another part of memory, with other
-  /// rights, and has another key, which differs in the lower 8 bits at most. Throws as the two above. May also be
-  /// called in a step.
+  /// ibv_rereg_mr, and binding a memory window: the region of this key becomes another part of memory, with other
+  /// rights and another key, which may differ in the lower 8 bits only. Throws as the two functions above. May also be
+  /// called during a step.
   void change_memory(std::uint32_t key, Address base, std::uint64_t size, std::uint8_t access, std::uint32_t new_key);
-  /// The region of this key is in another protection domain.
+  /// Moves the region of this key to another protection domain.
   void change_domain(std::uint32_t key, std::uint16_t domain);
   CqId create_cq(NodeId node, std::uint32_t entries);
-  /// ibv_resize_cq. False when more CQEs are in it than would have room.
+  /// ibv_resize_cq. Returns false if the queue holds more CQEs than `entries`.
   [[nodiscard]] bool resize_cq(CqId cq, std::uint32_t entries);
-  /// A reliable-connection queue pair with a send queue of `entries`. `thread` is whose subevents its work requests
-  /// are.
+  /// A reliable-connection queue pair with a send queue of `entries`. Its work requests' subevents belong to `thread`.
   QpId create_qp(NodeId node, CqId send_cq, std::uint32_t entries, ThreadId thread = 0);
   QpId create_qp(NodeId node, const QpConfig& config);
-  /// Whose subevents its work requests are, from now on.
+  /// The thread that the subevents of its work requests belong to from now on.
   void set_qp_thread(QpId qp, ThreadId thread);
-  /// Connects two queue pairs (of two nodes, or of one: loopback) and brings both from RESET to RTS, with the
-  /// profile's timeouts and retry counts.
+  /// Connects two queue pairs (of two nodes, or of one: loopback) and moves both from RESET to RTS, with the profile's
+  /// timeouts and retry counts.
   void connect(QpId a, QpId b);
-  /// Brings a UD queue pair from RESET to RTS.
+  /// Moves a UD queue pair from RESET to RTS.
   void activate(QpId qp, std::uint32_t qkey = 0);
-  /// As ibv_modify_qp: what the specification's state diagram does not allow is refused (verbs.hpp, ModifyResult).
-  /// Attributes are taken where the new state asks for them. May also be called while the machine runs.
+  /// As ibv_modify_qp: refuses what the specification's state diagram does not allow (verbs.hpp, ModifyResult). Uses
+  /// only the attributes that the new state needs. May also be called while the machine runs.
   ModifyResult modify_qp(QpId qp, QpState to, const QpAttributes& attributes = {});
-  /// qp_access_flags: what remote requests may do by way of this queue pair, beside what regions allow; all at first.
+  /// qp_access_flags: what remote requests may do through this queue pair, if the regions allow it too. Initially
+  /// everything.
   void set_qp_access(QpId qp, std::uint8_t access);
-  /// A node has no power any more: its queue pairs are in RESET, nothing is repeated, answered or completed.
+  /// A node loses power: its queue pairs go to RESET, and it sends, answers and completes nothing more.
   void power_off(NodeId node);
   /// A receive queue that queue pairs of a node can share. `cq`: for XRC, where its completions go.
   SrqId create_srq(NodeId node, std::uint32_t entries, CqId cq = kNone);
-  /// Arms the limit: when fewer receives are left, Cpu::srq_limit_reached says so, once. 0 disarms; at most
-  /// what the queue holds.
+  /// Arms the limit: once fewer receives are left, Cpu::srq_limit_reached() returns true once. 0 disarms it. At most
+  /// the queue's capacity.
   void set_srq_limit(SrqId srq, std::uint32_t limit);
-  /// Receives that are there from the start. False when the queue is full, or is not the queue pair's own.
+  /// Posts receives during set-up. Returns false if the queue is full or not the queue pair's own.
   bool post_recv(QpId qp, const RecvWqe& wqe);
   bool post_srq_recv(SrqId srq, const RecvWqe& wqe);
   /// A thread whose first step is due at `start`.
   ThreadId create_thread(NodeId node, sim::SimTime start = {});
-  /// A word of process memory; its number on this node.
+  /// A word of process memory. Returns its number on this node.
   std::uint32_t create_flag(NodeId node, std::uint64_t initial = 0);
-  /// A flag that nobody uses any more begins again, as another one.
+  /// Resets a flag that is no longer in use, so that it can serve as a new one.
   void set_flag(NodeId node, std::uint32_t flag, std::uint64_t initial);
 
   // --- running -----------------------------------------------------------------------------------------------------
   [[nodiscard]] bool idle() const;
-  /// Takes the earliest event; false when there is none.
+  /// Handles the earliest event. Returns false if there is none.
   bool step(Context& context);
-  /// Takes the i-th pending event, 0 <= i < pending_events(): random and exhaustive scheduling.
+  /// Handles the i-th pending event, 0 <= i < pending_events(), for random and exhaustive scheduling.
   void step(Context& context, std::size_t i);
   [[nodiscard]] std::size_t pending_events() const;
   [[nodiscard]] const sim::Event& pending_event(std::size_t i) const;
-  /// What the i-th pending event will touch.
+  /// What the i-th pending event will access.
   [[nodiscard]] Footprint footprint(std::size_t i) const;
-  /// Is the i-th pending event a transport timer, and something that its queue pair has sent, or will send by itself,
-  /// or an answer to it, still under way? Then it has no reason to fire, where any pending event may be next.
+  /// True if the i-th pending event is a transport timer while something that its queue pair has sent or will send by
+  /// itself, or an answer to it, is still in flight. The timer then has no reason to fire, although any pending event
+  /// may be next.
   [[nodiscard]] bool timer_is_early(std::size_t i) const;
-  /// The time of the last step. Under other than earliest-first scheduling, it still never runs backwards.
+  /// The time of the last step. It never decreases, even with scheduling other than earliest-first.
   [[nodiscard]] sim::SimTime now() const;
   /// When the earliest event is due. Precondition: !idle().
   [[nodiscard]] sim::SimTime next_time() const;
 
   // --- a part of a machine (parts.hpp)
   // -----------------------------------------------------------------------------------
-  /// Is this host simulated here? Of others set-up alone is here, which is that of the whole machine.
+  /// True if this host is simulated in this part. Of other hosts only the set-up is here, as in the whole machine.
   [[nodiscard]] bool has(NodeId node) const;
   /// A flag of a host that is simulated here gets a value at `at`, which may not lie before now(), behind everything
   /// else of that instant. An event.
   void set_flag_at(NodeId node, std::uint32_t flag, std::uint64_t value, sim::SimTime at);
-  /// Is an event due before `end`?
+  /// True if an event is due before `end`.
   [[nodiscard]] bool due_before(sim::SimTime end) const;
-  /// As step(), if one is.
+  /// Like step(), but only if an event is due before `end`.
   bool step_before(Context& context, sim::SimTime end);
-  /// Hands over what goes to other parts.
+  /// Moves what goes to other parts into `out`.
   void take_parcels(std::vector<Parcel>& out);
-  /// Something that comes from another part. Precondition: no event as late as its arrival has been handled.
+  /// Delivers what comes from another part. Precondition: no event as late as its arrival has been handled.
   void deliver(const Parcel& parcel);
-  /// When all is over: takes what another part has simulated, so that this one can be looked at as if it were the whole
-  /// machine. Nothing can run any more.
+  /// To call after the run: takes over what another part has simulated, so that this System can be inspected as if it
+  /// were the whole machine. It cannot run any more.
   void absorb(System&& part);
 
   // --- the flow model (fabric/flow_network.hpp): for whoever shares links among flows -------------------------------
@@ -147,29 +148,29 @@ class System {
   void notify(NodeId node, std::uint64_t key);
   /// Makes a stopped thread runnable at `at` (not before now).
   void wake(ThreadId thread, sim::SimTime at);
-  /// Looks into, or sets, memory without being seen by the machine. Setting makes it the initial value.
+  /// Reads or sets memory without the machine noticing. A set value counts as the initial value.
   void read_memory(NodeId node, Address address, std::span<std::byte> out) const;
   void write_memory(NodeId node, Address address, std::span<const std::byte> in);
-  /// The host's first NIC has used these pages of a region: it holds their translations as after any other access.
+  /// The host's first NIC has used these pages of a region and holds their translations, as after any other access.
   void use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size);
   [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
   void set_word(NodeId node, Address address, std::uint64_t value);
 
   // --- bare DMA: what a PCIe benchmark's device does, without queue pairs and network -------------------------------
-  // Needs pcie.ordering_domain: nic. The bytes go nowhere (reads), are zero (writes). Times: a read is done when its
-  // data is in the device, a write when memory has it.
+  // Bare DMA without a work request; needs pcie.ordering_domain: nic. Bytes read are discarded, bytes written are zero.
+  // A read is done when its data is in the device, a write when memory has it.
   void dma_read(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
   void dma_write(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
   [[nodiscard]] std::uint64_t dma_done(NodeId node) const;
 
   // --- inspection --------------------------------------------------------------------------------------------------
-  /// How many of what set-up makes there are: nothing of it goes away.
+  /// How many objects set-up has made; none is ever removed.
   struct Made {
     std::size_t regions = 0, queue_pairs = 0, threads = 0, flags = 0;
     bool operator==(const Made&) const = default;
   };
   [[nodiscard]] Made made() const;
-  /// A queue pair as it was made, and its peer; a completion queue's size; receives that are posted and not taken.
+  /// A queue pair as it was made, with its peer, the sizes of its queues, and its posted receives not yet taken.
   struct QueuePairMade {
     NodeId node = 0;
     QpType type = QpType::rc;
@@ -184,56 +185,56 @@ class System {
   [[nodiscard]] std::vector<RecvWqe> posted_receives(std::uint32_t queue) const;
   [[nodiscard]] const std::vector<MemoryRegion>& regions() const;
   [[nodiscard]] const SystemConfig& config() const;
-  /// The hardware of a host, as it is here: its links are those of the network.
+  /// The hardware of a host as it is used here: its links are those of the network.
   [[nodiscard]] const HardwareProfile& profile(NodeId node) const;
   [[nodiscard]] const Counters& counters() const;
-  /// The resources that were busiest, `most` of them, the greatest share of `window` first: that of the time since the
-  /// start in which something was to do.
+  /// The `most` busiest resources with their shares of `window`, greatest first. `window` is the time since the start
+  /// in which there was something to do.
   [[nodiscard]] std::vector<Usage> usage(sim::Duration window, std::size_t most) const;
-  /// Only to look at: links' counters, queues.
+  /// For inspection only: links' counters, queues.
   [[nodiscard]] const fabric::Network& network() const;
-  /// What a packet that is on its way carries: packet.length bytes; none without payload.
+  /// The payload of a packet in flight, packet.length bytes; empty without payload.
   [[nodiscard]] std::span<const std::byte> payload(const fabric::Packet& packet) const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
   [[nodiscard]] NodeId qp_node(QpId qp) const;        ///< its host
-  [[nodiscard]] std::uint32_t qp_nic(QpId qp) const;  ///< which of the host's NICs it is on
+  [[nodiscard]] std::uint32_t qp_nic(QpId qp) const;  ///< the index of its NIC among those of its host
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
-  /// Queue pairs that wait to send a message again which found no receive, and do so for ever (rnr_retry 7). Each has
-  /// one pending event: where these are all that is pending, nothing else can happen any more.
+  /// Queue pairs that, for lack of a receive at the peer, wait to send a message again and do so forever (rnr_retry 7).
+  /// Each has one pending event. If no other event is pending, nothing else can happen any more.
   [[nodiscard]] std::vector<QpId> refused_for_ever() const;
   [[nodiscard]] std::uint32_t send_queue_room(QpId qp) const;
-  /// Is it connected in RTS, and is all that was posted to it done, in memory on both sides? Says no, too, while
-  /// another queue pair's writes of the same kind are pending in its ordering domain.
+  /// True if the queue pair is connected in RTS and everything posted to it is done, in memory on both sides. Also
+  /// false while another queue pair's writes of the same kind are pending in its ordering domain.
   [[nodiscard]] bool qp_settled(QpId qp) const;
-  /// Is all that was posted to it done or flushed, and have its CQEs been polled?
+  /// True if everything posted to it is done or flushed and its CQEs have been polled.
   [[nodiscard]] bool qp_drained(QpId qp) const;
-  /// Are writes on their way to the memory of its node that the queue pair may have made, and that those of another one
-  /// need not come behind?
+  /// True if writes that the queue pair may have made are in flight to its node's memory and another queue pair's
+  /// writes need not stay behind them.
   [[nodiscard]] bool qp_writes_pending(QpId qp) const;
-  /// Is a store to [base, base + size) on its way to memory, in a store buffer of the node?
+  /// True if a store to [base, base + size) is still in a store buffer of the node.
   [[nodiscard]] bool stores_pending(NodeId node, Address base, std::uint64_t size) const;
   /// Room in the queue pair's receive queue, shared or not.
   [[nodiscard]] std::uint32_t recv_queue_room(QpId qp) const;
   [[nodiscard]] std::size_t cq_size(CqId cq) const;
   [[nodiscard]] bool cq_overrun(CqId cq) const;
-  /// CQEs of operations that failed and that nobody has polled, oldest first.
+  /// CQEs of failed operations that have not been polled, oldest first.
   [[nodiscard]] std::vector<Cqe> failed_cqes(CqId cq) const;
   [[nodiscard]] bool thread_stopped(ThreadId thread) const;
-  /// Is its store buffer empty?
+  /// True if the thread's store buffer is empty.
   [[nodiscard]] bool thread_drained(ThreadId thread) const;
   /// Number of subevents that have begun, and the order counter.
   [[nodiscard]] SubeventId subevents() const;
   [[nodiscard]] std::uint64_t seq() const;
-  /// A hash of everything that the future depends on, times and counters left out: equal for states that differ
-  /// only in when they were reached. For pruning by the set of states seen.
+  /// A hash of everything that the future depends on, without times and counters: equal for states that differ only in
+  /// when they were reached. For pruning with the set of states seen.
   [[nodiscard]] std::uint64_t behaviour_hash() const;
 
  private:
   void bind();
 
   std::unique_ptr<State> state_;
-  std::unique_ptr<Engine> engine_;  // of *state_: where its units are, worked out once and not for every step
+  std::unique_ptr<Engine> engine_;  // access to the units of *state_; built once, not for every step
 };
 
 }  // namespace loco::nic

@@ -46,7 +46,7 @@ NodeId System::qp_peer_node(QpId qp) const {
 }
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
 namespace {
-/// Are writes of a domain on their way to memories that have orders of their own?
+/// True if writes of a domain are in flight to memories that have their own order.
 bool pending_elsewhere(const State& s, std::uint32_t domain, Stamp stamp) {
   const PostedDomain& d = s.domains[domain];
   if (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp)) return true;
@@ -77,7 +77,7 @@ bool System::qp_writes_pending(QpId qp) const {
   if (pending_elsewhere(s, from_peer, Stamp::aNRW)) return true;
   const NicId nic = s.connections[qp].node();
   const bool splits = s.kernel.profile(nic).splits_writes() || s.kernel.config().hosts.nics(s.kernel.host_of(nic)) > 1;
-  return splits &&  // else all of a host's queue pairs are in one domain
+  return splits &&  // otherwise all of a host's queue pairs are in one domain
          (s.domains[from_peer].holds_data(Stamp::aNRW) || s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW));
 }
 bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {

@@ -22,7 +22,7 @@ std::uint32_t new_domain(State& s, NicId nic) {
   return domain;
 }
 
-/// The order of posted writes that a function of a NIC is in: the NIC's, or with ID-based ordering its own.
+/// The ordering domain of a function of a NIC: the NIC's, or its own with ID-based ordering.
 std::uint32_t domain_of(const State& s, NicId nic, std::uint32_t function) {
   if (function == 0 || !s.kernel.profile(nic).splits_writes()) return nic;
   return s.hosts[nic].domain_of(function);
@@ -76,7 +76,7 @@ void System::set_foreign_memory(NodeId node, ForeignMemory* memory) {
 }
 
 namespace {
-/// Throws std::invalid_argument when there can be no such region.
+/// Throws std::invalid_argument if such a region is impossible.
 void check_region(const State& s, NodeId node, Address base, std::uint64_t size, std::uint8_t access) {
   check_node(s, node);
   if (!s.memories[node].contains(base, size)) {
@@ -115,7 +115,7 @@ void System::deregister_memory(std::uint32_t key) {
     throw std::invalid_argument(fmt::format("there is no memory region of key {:#x}", key));
   MemoryRegion& region = state_->regions[index];
   if (region.kind.device) state_->hosts[region.node].return_device_memory(region.size);
-  region.lkey = region.rkey = 0;  // no region's
+  region.lkey = region.rkey = 0;  // no region has key 0
 }
 
 void System::change_memory(std::uint32_t key, Address base, std::uint64_t size, std::uint8_t access,

@@ -1,5 +1,5 @@
-// Which transport reliable queue pairs have, and over which paths they send: the one source of the keys below
-// `transport`, of a scenario or a hardware profile.
+// The transport of reliable queue pairs and the paths over which they send: the only source of the keys below
+// `transport` in a scenario or hardware profile.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace loco::nic {
 
 enum class TransportKind : std::uint8_t {
-  rc,   ///< reliable connections, placed and recovered as nic.placement and nic.recovery say
+  rc,   ///< reliable connections with nic.placement and nic.recovery
   srd,  ///< like Amazon's Scalable Reliable Datagram
   uet,  ///< like Ultra Ethernet's transport 1.0
 };
@@ -20,16 +20,16 @@ enum class TransportKind : std::uint8_t {
 enum class UetMode : std::uint8_t {
   rod,   ///< reliable, ordered
   rud,   ///< reliable, unordered
-  rudi,  ///< reliable, unordered, of requests that may take effect again
+  rudi,  ///< reliable, unordered, for requests that may take effect twice
 };
 
-/// Which entropy a packet gets. An entropy is what ecmp hashes beside the flow (a UDP source port).
+/// How a packet's entropy is chosen. Entropy is what ecmp hashes in addition to the flow (a UDP source port).
 enum class EntropyChoice : std::uint8_t {
-  by_kind,      ///< one where packets are placed in order, learned else
+  by_kind,      ///< one if packets are placed in order, learned otherwise
   one,          ///< always the same
-  round_robin,  ///< each in turn
+  round_robin,  ///< all in turn
   random,       ///< any
-  learned,      ///< each in turn, but those whose last answer was marked, trimmed or missing
+  learned,      ///< all in turn, except those whose last packet was marked, trimmed or not answered
 };
 
 inline constexpr std::uint32_t kEntropiesMost = 16'384;  ///< UDP source ports from 49152 on

@@ -29,9 +29,8 @@ class Shares {
   void serial(sim::Duration busy, const Name& name) {
     add(busy, name, 0);
   }
-  /// A bounded number of things under way, or a wait for one of them. All of them are taken as well where something
-  /// that they lead to is never idle, and more of them would not help: so one such share counts a little less than
-  /// another.
+  /// A resource with a bounded number of things in flight, or a wait for one of them. It is also exhausted if a
+  /// resource behind it is never idle, in which case more of it would not help; so its share is ranked slightly lower.
   template <class Name>
   void window(sim::Duration busy, const Name& name) {
     add(busy, name, kLess);
@@ -86,7 +85,7 @@ void add_node(Shares& shares, const State& s, std::size_t n) {
   shares.serial(s.ports[n].busy_pipeline(), of_node("packet pipeline of the NIC"));
   shares.serial(s.atomics[n].busy(),
                 of_node(p.nic_atomic_banks == 1 ? "atomic unit of the NIC" : "a bank of atomics of the NIC"));
-  // Of these the one comes first that the others wait for.
+  // The first of these is what the others wait for.
   shares.window(link.walks().busy(), of_node("table walks of the IOMMU (pcie.iommu_walks)"));
   shares.window(link.context_fetches().busy(), of_node("context fetches (nic.context_fetches) of the NIC"));
   shares.window(link.posted_credits().busy(), of_node("PCIe credits for writes (pcie.posted_credits)"));

@@ -1,7 +1,7 @@
-// An option: one row of a table of what can be set, whoever sets it and from whatever text.
+// An option: a row of a table of settings, independent of who sets it and in which text.
 //
-// Numbers are int64 in the base unit of the type: picoseconds, bytes, bits a second, a plain count, 0 or 1, or the
-// index of a choice. What a row refers to has static duration.
+// Numbers are int64 in the base unit of the type: picoseconds, bytes, bits per second, a plain count, 0 or 1, or the
+// index of a choice. Everything that a row refers to must have static storage duration.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +24,14 @@ enum class Type : std::uint8_t {
   size,      ///< bytes
   rate,      ///< bits per second
   choice,    ///< one of Option::choices
-  choices,   ///< a list of distinct ones of Option::choices; one may stand without brackets
-  list,      ///< whoever made the table reads its items
-  map,       ///< likewise its entries
+  choices,   ///< a list of different ones of Option::choices; a single one needs no brackets
+  list,      ///< the table's author reads its items
+  map,       ///< the same for its entries
 };
 
 inline constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
 
-/// What an option is when it is not given: nothing, a number, or a text as one would write it.
+/// The value of an option that is not given: nothing, a number, or a text as a user would write it.
 class Default {
  public:
   constexpr Default() = default;
@@ -52,7 +52,7 @@ class Default {
 };
 
 struct Option {
-  std::string_view key;  ///< with dots: a map of maps
+  std::string_view key;  ///< with dots for maps within maps
   Type type = Type::text;
   Default fallback = {};
   std::int64_t least = 0;  ///< numbers: inclusive range; texts: length
@@ -60,31 +60,31 @@ struct Option {
   std::span<const std::string_view> choices = {};  ///< names by number
   std::string_view doc = {};
   std::int64_t multiple_of = 1;
-  bool file = false;  ///< texts: the name of a file, which has no NUL
-  /// How it is read and written in the struct whose table this is: see member(). Null: by whoever made the table.
+  bool file = false;  ///< texts: the name of a file, which must not contain NUL
+  /// Access to the member of the table's struct: see member(). Null: the table's author reads and writes it.
   std::int64_t (*get)(const void* owner) = nullptr;
   void (*set)(void* owner, std::int64_t number) = nullptr;
 };
 
-/// The largest number that it takes.
+/// The greatest valid number.
 [[nodiscard]] std::int64_t largest(const Option& option);
 
-/// Is it a number of the option, multiples apart?
+/// True if the number is valid: within the range and a required multiple.
 [[nodiscard]] bool in_range(const Option& option, std::int64_t number);
 
-/// The number of a choice's name; the count of choices when there is none of that name.
+/// The number of a choice's name, or the number of choices if there is no such name.
 [[nodiscard]] std::int64_t choice_number(const Option& option, std::string_view name);
 
-/// The default as a number, of an option that has one and is a number or a choice.
+/// The default as a number, for a number or choice with a default.
 [[nodiscard]] std::int64_t default_number(const Option& option);
 
-/// The default as people write it; empty when there is none.
+/// The default as a user would write it; empty if there is none.
 [[nodiscard]] std::string default_text(const Option& option);
 
 /// `an integer from 1 to 1024`, as in messages and on the reference page.
 [[nodiscard]] std::string expectation(const Option& option);
 
-/// A number as people write it: 1500ns, true, or the name of a choice.
+/// A number as a user would write it: 1500ns, true, or the name of a choice.
 [[nodiscard]] std::string format_number(std::int64_t number, const Option& option);
 [[nodiscard]] std::string format_number(std::int64_t number, Type type);
 
@@ -119,7 +119,7 @@ constexpr Type type_of() {
 template <typename Owner, typename Member>
 Owner owner_of(Member Owner::*);
 
-/// A member, or by several pointers a member of a member.
+/// A member, or with several pointers a member of a member.
 template <typename Owner>
 constexpr auto& reach(Owner& owner) {
   return owner;
@@ -131,8 +131,8 @@ constexpr auto& reach(Owner& owner, First first, Rest... rest) {
 
 }  // namespace detail
 
-/// The row of a member: its type is the option's, its initialiser the default. Only options that are members of one
-/// struct go into its table.
+/// The row of a member: its type is the option's type, its initialiser the default. A table has only members of one
+/// struct.
 template <auto First, auto... Rest>
 constexpr Option member(Option option) {
   using Owner = decltype(detail::owner_of(First));

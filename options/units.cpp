@@ -14,7 +14,7 @@ struct Unit {
   std::int64_t factor;
 };
 
-// Ascending; format_quantity shows an amount in the last unit that divides it.
+// In ascending order; format_quantity() uses the last unit that divides the amount.
 constexpr std::array kTimes = {Unit{"ps", 1}, Unit{"ns", 1'000}, Unit{"us", 1'000'000}, Unit{"ms", 1'000'000'000},
                                Unit{"s", 1'000'000'000'000}};
 constexpr std::array kSizes = {Unit{"B", 1},          Unit{"kB", 1'000},    Unit{"KiB", 1 << 10},
@@ -36,8 +36,8 @@ std::span<const Unit> units(Type quantity) {
   }
 }
 
-/// Other spellings, where they can mean one thing only. k, M, G alone are powers of 1024 of sizes, as for the GNU
-/// programs, and of 1000 of rates; a rate in bytes (GBps, GB/s) is refused, and so is what may be bits of a size (kb).
+/// Other spellings that are unambiguous. k, M, G alone are powers of 1024 for sizes, as in the GNU programs, and powers
+/// of 1000 for rates. A rate in bytes (GBps, GB/s) is refused, and so is a size that may be in bits (kb).
 constexpr std::array kOtherTimes = {Unit{"psec", 1},
                                     Unit{"nsec", 1'000},
                                     Unit{"usec", 1'000'000},
@@ -53,7 +53,7 @@ constexpr std::array kOtherSizes = {
     Unit{"mib", 1 << 20}, Unit{"gib", 1 << 30}, Unit{"KIB", 1 << 10}, Unit{"MIB", 1 << 20}, Unit{"GIB", 1 << 30},
     Unit{"byte", 1},      Unit{"bytes", 1}};
 
-/// A rate's prefix, k to T: 1000, ..., 10^12; of none 1. m alone would be a thousandth.
+/// A rate's prefix, k to T: 1000, ..., 10^12; 1 without prefix. m alone would mean a thousandth.
 std::optional<std::int64_t> rate_prefix(std::string_view prefix, bool alone) {
   constexpr std::string_view kPrefixes = "kmgtKMGT";
   if (prefix.empty()) return alone ? std::nullopt : std::optional<std::int64_t>(1);
@@ -88,7 +88,7 @@ constexpr std::size_t kFractionDigitsMax = 18;
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
-/// whole.fraction * factor, when it is a whole number below 2^63.
+/// whole.fraction * factor, if that is a whole number below 2^63.
 std::optional<std::int64_t> scaled(std::string_view whole, std::string_view fraction, std::int64_t factor) {
   __extension__ using Wide = __int128;
   constexpr Wide kLimit = std::numeric_limits<std::int64_t>::max();

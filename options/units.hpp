@@ -1,9 +1,9 @@
-// Quantities as people write them: 50ns, 4KiB, 25Gbps. Exact: no floating point between the text and the integer.
+// Quantities as users write them: 50ns, 4KiB, 25Gbps. Exact: no floating point between the text and the integer.
 //
-// Durations count picoseconds, sizes bytes (kB = 1000, KiB = 1024), rates bits per second (decimal prefixes).
-// Numbers are decimal, with an optional fraction that must come out whole in the base unit. Sizes may go without
-// a unit (bytes); durations and rates may not, except 0. Other spellings (usec, 64k, 100G, 100gbps) are taken where
-// they mean one thing only.
+// Durations are in picoseconds, sizes in bytes (kB = 1000, KiB = 1024), rates in bits per second (decimal prefixes).
+// Numbers are decimal, with an optional fraction that must give a whole number of base units. Sizes may omit the unit
+// (bytes); durations and rates may not, except for 0. Other spellings (usec, 64k, 100G, 100gbps) are accepted if they
+// are unambiguous.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace loco::options {
 
-/// Duration, size or rate: what the functions below take.
+/// True for a duration, size or rate, which the functions below accept.
 [[nodiscard]] bool is_quantity(Type type);
 
-/// The amount in base units, or nothing when the text is not one: not a number, unknown unit, not a whole count of
-/// base units, or above 2^63 - 1.
+/// The amount in base units; nothing if the text is not a number, has an unknown unit, is not a whole number of base
+/// units, or exceeds 2^63 - 1.
 [[nodiscard]] std::optional<std::int64_t> parse_quantity(std::string_view text, Type quantity);
 
-/// The amount in the largest unit that shows it whole: 1500ns, 4KiB, 25Gbps.
+/// The amount in the largest unit that gives a whole number: 1500ns, 4KiB, 25Gbps.
 [[nodiscard]] std::string format_quantity(std::int64_t amount, Type quantity);
 
 /// What an error message expects: `a time such as 50ns (ps, ns, us, ms, s)`.

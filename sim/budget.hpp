@@ -1,9 +1,8 @@
-// What work may take of the machine that it runs on: wall-clock time, memory, and until somebody says that it is to
-// end.
+// Limits on what work may take of the machine that it runs on: wall-clock time, memory, and interruption by the user.
 //
-// Work asks now and then; to end it early, check() throws. Memory is what the process has taken since the budget began:
-// runs side by side in one process count each other's. Whether a limit is reached depends on the machine; what is
-// computed does not. (How many events a simulation may take is part of the simulation.)
+// Work calls check() now and then, which throws to end the work early. Memory is what the process has taken since the
+// budget began, so runs in the same process count each other's. Whether a limit is reached depends on the machine; what
+// is computed does not. (A limit on events is part of the simulation.)
 #pragma once
 
 #include <chrono>
@@ -14,19 +13,19 @@
 
 namespace loco::sim {
 
-/// Work was ended by a limit of the machine that it ran on.
+/// A limit of the machine has ended the work.
 class LimitReached : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Somebody said that it should end: Ctrl-C, a stop flag.
+/// The work was interrupted: Ctrl-C, a stop flag.
 class Interrupted : public std::runtime_error {
  public:
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-/// Until when work may go on, by the clock on the wall: what is found before that depends on the machine.
+/// A limit in real time. What is found before it depends on the machine.
 class Deadline {
  public:
   /// `limit` from now; 0: never.
@@ -36,7 +35,7 @@ class Deadline {
   [[nodiscard]] static Deadline after(double seconds);
 
   [[nodiscard]] bool over() const { return limited_ && std::chrono::steady_clock::now() >= at_; }
-  /// What a part of the work may take, at least 1 ms; 0: as long as it wants.
+  /// Time left for a part of the work, at least 1 ms; 0: no limit.
   [[nodiscard]] std::chrono::milliseconds left() const;
 
  private:
@@ -49,22 +48,22 @@ class Budget {
   using Clock = std::chrono::steady_clock;
 
   struct Limits {
-    std::uint64_t memory = 0;             ///< bytes; 0: half of what the machine has free when the budget begins
-    Clock::duration wall_time{};          ///< 0: as long as it takes
-    std::function<bool()> interrupted{};  ///< true: the work is to end; may be empty
+    std::uint64_t memory = 0;             ///< bytes; 0: half of the memory that is free when the budget begins
+    Clock::duration wall_time{};          ///< 0: no limit
+    std::function<bool()> interrupted{};  ///< returns true if the work is to end; may be empty
   };
 
   explicit Budget(Limits limits);
   Budget() : Budget(Limits{}) {}
 
-  /// Throws Interrupted, or LimitReached when a limit has been passed. Cheap: looks at the limits every few
-  /// milliseconds only; whether it is interrupted, each time.
+  /// Throws Interrupted, or LimitReached if a limit has been passed. Cheap: checks the limits only every few
+  /// milliseconds, but for an interruption each time.
   void check();
-  /// Whether the work has taken at most that many times what it may: for what has to be brought to an end once a limit
-  /// has been reached. Looks each time.
+  /// True if the work has taken at most `factor` times its limit, for what must be completed after a limit was reached.
+  /// Checks each time.
   [[nodiscard]] bool within(double factor) const;
-  /// Throws LimitReached when what is known to be needed does not fit. `advice` says what would take less; may be
-  /// empty.
+  /// Throws LimitReached if memory that is known to be needed exceeds the limit. `advice` says what would need less;
+  /// may be empty.
   void require(std::uint64_t bytes, const std::string& advice) const;
 
  private:
@@ -78,7 +77,7 @@ class Budget {
   Clock::time_point next_look_ = began_;
 };
 
-/// `1.5 GiB`: bytes for people.
+/// Readable bytes: `1.5 GiB`.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
 }  // namespace loco::sim

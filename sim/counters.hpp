@@ -1,4 +1,4 @@
-// What a run counts: counters with names, registered once and incremented by index. A value; integers only.
+// The counters of a run, registered once by name and incremented by index. A value; integers only.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace loco::sim {
 
-/// Names a counter of one Counters.
+/// Identifies a counter of one Counters object.
 struct CounterId {
   std::uint32_t index = 0;
 };
@@ -17,7 +17,7 @@ struct CounterId {
 /// Counters by name. Registering costs a search, incrementing an addition.
 class Counters {
  public:
-  /// The counter of that name, made at 0 when it is new.
+  /// The counter of that name; a new one starts at 0.
   CounterId id(std::string_view name);
   void add(CounterId id, std::uint64_t amount = 1) { values_[id.index] += amount; }
   [[nodiscard]] std::uint64_t value(CounterId id) const { return values_[id.index]; }

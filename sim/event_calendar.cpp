@@ -44,7 +44,7 @@ void EventCalendar::compact(const EventSlot* slots) {
   stale_ = 0;
 }
 
-// The event goes before the last one of its bucket.
+// Inserts an event that is due before the last one of its bucket.
 void EventCalendar::insert_before(EventSlot* slots, std::uint32_t tail, std::uint32_t slot) {
   const EventKey key = slots[slot].key();
   std::uint32_t before = tail;
@@ -56,7 +56,7 @@ void EventCalendar::insert_before(EventSlot* slots, std::uint32_t tail, std::uin
   slots[before].next = slot;
 }
 
-// The lists have grown long: sends what is near to the wheel, to come back in a finer window.
+// The lists have become long: moves near events to the wheel, from which they return with a finer window.
 void EventCalendar::cut(EventSlot* slots) {
   walked_ = 0;
   if (level_ == kFinest || slots[slots[tails_[first_bucket()]].next].time() < first_) return;
@@ -76,7 +76,7 @@ void EventCalendar::refill(EventSlot* slots) {
   } while (near_ == 0);
 }
 
-// The next window of the wheel's events.
+// Takes the next window of the wheel's events.
 void EventCalendar::pour(EventSlot* slots) {
   taken_ = 0;
   walked_ = 0;

@@ -1,12 +1,12 @@
-// The pending events of a timed run: a calendar of the near future (Brown, "Calendar queues", CACM 1988) and a wheel
-// for what lies beyond it (event_wheel.hpp).
+// The pending events of a timed run: a calendar for the near future (Brown, "Calendar queues", CACM 1988) and a wheel
+// for what is later (event_wheel.hpp).
 //
-// The near future is a window of 4096 buckets of equal width; a bucket is a list of events in their order, so that
-// with a width that fits, pushing an event and taking the earliest out are a few instructions each, whatever is
-// pending. An empty window is followed by the one that holds the next event of the wheel. The width is 64^(level - 2)
-// picoseconds: finer after a window that would hold a crowd or whose lists have grown long, coarser after one that held
-// next to nothing. The order does not depend on it.
-// A value; used by EventQueue alone, which owns the slots that the events are in.
+// The near future is a window of 4096 buckets of equal width. A bucket is a sorted list of events, so with a suitable
+// width, pushing an event and taking the earliest one take a few instructions each, whatever the number of pending
+// events. When a window is empty, the next one contains the next event of the wheel. The width is 64^(level - 2)
+// picoseconds. It becomes finer after a window with too many events or too long lists, and coarser after one with
+// hardly any. The order of events does not depend on it. A value; used only by EventQueue, which owns the slots of the
+// events.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ class EventCalendar {
   /// False before start() and after pour_all(): there are no events here.
   [[nodiscard]] bool running() const { return running_; }
 
-  /// Takes these events over. Precondition: not running, and there is one.
+  /// Takes over these events. Precondition: not running, and there is at least one.
   void start(EventSlot* slots, const EventKey* begin, const EventKey* end);
 
   /// Precondition: running; the event is in its slot.
@@ -41,10 +41,10 @@ class EventCalendar {
     }
   }
 
-  /// Forgets an event. Precondition: running; the event is still in its slot.
+  /// Removes an event. Precondition: running; the event is still in its slot.
   void cancel(EventSlot* slots, std::uint32_t slot);
 
-  /// The slot of the next event, whose list it stays in. Precondition: there is one.
+  /// The slot of the next event, which stays in its list. Precondition: there is one.
   std::uint32_t earliest(EventSlot* slots) {
     if (near_ == 0) [[unlikely]] {
       refill(slots);
@@ -52,7 +52,7 @@ class EventCalendar {
     return slots[tails_[first_bucket()]].next;
   }
 
-  /// The same, and takes it out.
+  /// The same, but removes it.
   std::uint32_t take(EventSlot* slots) {
     if (near_ == 0) [[unlikely]] {
       refill(slots);
@@ -70,7 +70,7 @@ class EventCalendar {
     return head;
   }
 
-  /// Hands out the keys of all events, in their order as far as they are near, stale ones among them, and ends.
+  /// Moves the keys of all events to `out`, the near ones in order and including stale keys, and stops running.
   template <typename Keys>
   void pour_all(const EventSlot* slots, Keys& out) {
     for_each_near(slots, [&out](const EventSlot& slot) { out.push_back(slot.key()); });
@@ -78,7 +78,7 @@ class EventCalendar {
     *this = {};
   }
 
-  /// f(slot) for each event of the window, in their order.
+  /// f(slot) for each event of the window, in order.
   template <class F>
   void for_each_near(const EventSlot* slots, F f) const {
     for (std::uint64_t words = occupied_words_; words != 0; words &= words - 1) {
@@ -94,7 +94,7 @@ class EventCalendar {
     }
   }
 
-  /// True once after a window has begun.
+  /// True once after the beginning of a window.
   bool take_batch_note() { return std::exchange(batch_, false); }
 
   /// Keys of cancelled events that the wheel still holds.
@@ -107,9 +107,9 @@ class EventCalendar {
   static constexpr unsigned kFinest = 2;           // level of a window of 4096 ps
   static constexpr unsigned kUsual = 4;            // 16.8 us
   static constexpr unsigned kCoarsest = 8;         // 281 s
-  static constexpr std::size_t kCrowd = 2048;      // a window with more events than this is cut
-  static constexpr std::uint32_t kSparse = 16;     // after one with fewer than this comes a coarser one
-  static constexpr std::uint32_t kWalking = 4096;  // after so many steps through lists the window is cut
+  static constexpr std::size_t kCrowd = 2048;      // a window with more events than this is made finer
+  static constexpr std::uint32_t kSparse = 16;     // after a window with fewer than this the next one is coarser
+  static constexpr std::uint32_t kWalking = 4096;  // after this many steps through lists the window is made finer
 
   [[nodiscard]] std::size_t bucket_of(std::uint64_t time) const {
     return time <= first_ ? 0 : static_cast<std::size_t>((time - first_) >> shift_);
@@ -149,11 +149,11 @@ class EventCalendar {
 
   EventWheel wheel_;
   std::vector<EventKey> poured_;
-  std::vector<std::uint32_t> tails_;          // of each bucket's list, a ring: the tail's next is the head
-  std::array<std::uint64_t, 64> occupied_{};  // one bit a bucket
-  std::uint64_t occupied_words_ = 0;          // one bit a word of these
-  std::uint64_t first_ = 0;                   // of the window; what is due earlier is in the first bucket
-  std::uint64_t last_ = 0;                    // events up to this time are near, later ones in the wheel
+  std::vector<std::uint32_t> tails_;          // of each bucket's circular list, whose tail points to its head
+  std::array<std::uint64_t, 64> occupied_{};  // one bit per bucket
+  std::uint64_t occupied_words_ = 0;          // one bit per word of these
+  std::uint64_t first_ = 0;                   // start of the window; events due earlier are in the first bucket
+  std::uint64_t last_ = 0;                    // end of the window; later events are in the wheel
   std::size_t near_ = 0;
   std::size_t stale_ = 0;
   std::uint32_t taken_ = 0;   // in this window

@@ -1,8 +1,8 @@
-// The pending events of a timed run while they are few: their keys side by side in their order, the earliest last, so
-// that taking it out is one step, and a new one passes those that are due before it.
+// The pending events of a timed run while they are few: a sorted array of keys with the earliest one last. Taking that
+// out is one step, and a new key moves past those that are due before it.
 //
-// With a dozen events that is half the instructions of a heap, and hardly a branch that is guessed wrong. A value; used
-// by EventQueue alone, which owns the slots that the events are in.
+// For a dozen events this takes half the instructions of a heap and has hardly any mispredicted branches. A value; used
+// only by EventQueue, which owns the slots of the events.
 #pragma once
 
 #include <algorithm>
@@ -22,12 +22,12 @@ class EventLine {
   [[nodiscard]] bool running() const { return running_; }
   [[nodiscard]] bool full() const { return size_ == kMax; }
 
-  /// Takes over events, kMax at most.
+  /// Takes over at most kMax events.
   void start(const EventKey* begin, const EventKey* end) {
     running_ = true;
     for (const EventKey* key = begin; key != end; ++key) push(*key);
   }
-  /// Gives its events away, the earliest last.
+  /// Moves its events to `out`, the earliest last.
   template <typename Keys>
   void end(Keys& out) {
     out.insert(out.end(), keys_.data(), keys_.data() + size_);
@@ -41,10 +41,10 @@ class EventLine {
     for (; place != 0 && keys_[place - 1] < key; --place) keys_[place] = keys_[place - 1];
     keys_[place] = key;
   }
-  /// Precondition of both: there is an event.
+  /// Precondition of both: there is at least one event.
   [[nodiscard]] EventKey earliest() const { return keys_[size_ - 1]; }
   EventKey take() { return keys_[--size_]; }
-  /// Forgets an event that is here.
+  /// Removes an event that is here.
   void cancel(EventKey key) {
     EventKey* const end = keys_.data() + size_--;
     EventKey* const gone = std::find(keys_.data(), end, key);

@@ -13,7 +13,8 @@ namespace loco::sim {
   return static_cast<std::uint32_t>(slots_.size() - 1);
 }
 
-/// The event is in its slot, and its order. Inline: what push() has just written is still in registers.
+/// Inserts an event whose slot and order are already written. Inline, because what push() has just written is still in
+/// registers.
 [[gnu::always_inline]] inline EventHandle EventQueue::insert(std::uint32_t slot) {
   const EventSlot& s = slots_[slot];
   const EventHandle handle{slot, s.generation};
@@ -71,7 +72,7 @@ bool EventQueue::pending(EventHandle handle) const {
 
 bool EventQueue::cancel(EventHandle handle) {
   if (!pending(handle)) return false;
-  // What is left behind stays within twice the pending events, at a constant cost a cancellation.
+  // Stale keys stay within twice the number of pending events, at constant cost per cancellation.
   if (calendar_.running()) {
     calendar_.cancel(slots_.data(), handle.slot);
     release(handle.slot);
@@ -123,7 +124,7 @@ Event EventQueue::pop(std::size_t i) {
   return release(slot);
 }
 
-// The root has gone, or may be that of a cancelled event.
+// The root has been taken, or may be the key of a cancelled event.
 void EventQueue::settle_root() const {
   if (hole_) fill_hole();
   while (cancelled_ != 0 && !live(heap_[kRoot])) {
@@ -137,7 +138,7 @@ void EventQueue::fill_hole() const {
   remove_key(kRoot);
 }
 
-/// Or, with more than a few, the calendar.
+/// Or, with more than a few events, the calendar.
 void EventQueue::start_line() const {
   gather();
   if (heap_.size() > kRoot + EventLine::kMax) return start_calendar();
@@ -163,7 +164,7 @@ void EventQueue::gather() const {
   heapify();
 }
 
-// Makes every pending event one element of the heap, from now on: picking by index is how this queue is used.
+// From now on every pending event is one element of the heap, because this queue is used with indices.
 void EventQueue::index_all() const {
   if (cancelled_ != 0 || !indexed_) gather();
   if (hole_) fill_hole();
@@ -176,7 +177,7 @@ void EventQueue::heapify() const {
   for (std::size_t i = (heap_.size() - 1) / 4 + 2; i >= kRoot; --i) sift_down(i, heap_[i]);
 }
 
-// The sequence has no more numbers: numbers the pending events again, in their order. Ranks stay what they are.
+// The sequence numbers are used up: renumbers the pending events in their order. Ranks do not change.
 void EventQueue::restart_sequence() {
   gather();
   std::sort(heap_.begin() + kRoot, heap_.end());  // a sorted array is a heap
@@ -217,7 +218,7 @@ void EventQueue::sift_down(std::size_t i, Key key) const {
   for (;;) {
     std::size_t child = 4 * i - 8;
     if (child + 4 <= size) {
-      // Two independent comparisons, then one: no branch to guess wrong.
+      // Two independent comparisons, then one, so there is no branch to mispredict.
       const std::size_t left = child + (heap[child + 1] < heap[child] ? 1 : 0);
       const std::size_t right = child + 2 + (heap[child + 3] < heap[child + 2] ? 1 : 0);
       child = heap[right] < heap[left] ? right : left;

@@ -26,7 +26,7 @@
 
 namespace loco::sim {
 
-/// Names a pending event; stays safe after the event has run (the generation no longer fits).
+/// Identifies a pending event. It remains safe after the event has run, because the generation then differs.
 struct EventHandle {
   std::uint32_t slot = 0xffffffffU;
   std::uint32_t generation = 0;
@@ -36,20 +36,21 @@ struct EventHandle {
 
 class EventQueue {
  public:
-  /// Adds an event. `event.at` may not lie before the last earliest-first pop: BrokenInvariant.
+  /// Adds an event. `event.at` must not be before the last earliest-first pop: BrokenInvariant.
   EventHandle push(const Event& event) {
-    // Field by field, so that they stay in registers.
+    // Separate arguments, so that they stay in registers.
     return push(event.at, event.what, event.priority, event.where, event.a, event.b);
   }
 
-  /// The same for an event of kRanked priority, which comes behind all that were pushed without a rank, and among those
-  /// of its time by its rank (below 2^28), whenever it is pushed. Never two of a time and rank, one of them cancelled.
+  /// The same for an event of kRanked priority. It follows all events without rank; among events of its time it is
+  /// ordered by its rank (below 2^28), whenever it is pushed. There must never be two with the same time and rank, even
+  /// if one was cancelled.
   EventHandle push_ranked(const Event& event, std::uint32_t rank);
 
-  /// Removes a pending event; false when it has already run or was cancelled. Constant time.
+  /// Removes a pending event. Returns false if it has already run or was cancelled. Constant time.
   bool cancel(EventHandle handle);
 
-  /// True while the event that `handle` names has neither run nor been cancelled.
+  /// True while the event has neither run nor been cancelled.
   [[nodiscard]] bool pending(EventHandle handle) const;
 
   [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -58,22 +59,22 @@ class EventQueue {
   /// The next event in (time, priority, sequence) order. Precondition: not empty.
   [[nodiscard]] const Event& earliest() const;
 
-  /// Takes out the next event in (time, priority, sequence) order. Precondition: not empty.
+  /// Removes and returns the next event in (time, priority, sequence) order. Precondition: not empty.
   Event pop_earliest();
 
-  /// True once after a batch of events has been brought near, with very many pending.
+  /// With very many pending events: true once after a batch of events has become near.
   bool take_batch_note() { return size_ > kMany && calendar_.take_batch_note(); }
-  /// f(event) for each event that is near: to fetch ahead what they will touch.
+  /// f(event) for each near event, to prefetch what they will access.
   template <class F>
   void for_each_near(F f) const {
     calendar_.for_each_near(slots_.data(), [&f](const EventSlot& slot) { f(slot.event); });
   }
 
-  /// The i-th pending event, 0 <= i < size(), in an order that is a function of the queue's history only.
-  /// Linear time on the first call and when events were cancelled since the last one, else constant.
+  /// The i-th pending event, 0 <= i < size(), in an order that depends only on the queue's history. Linear time for the
+  /// first call and after cancellations, otherwise constant.
   [[nodiscard]] const Event& pending(std::size_t i) const;
 
-  /// Takes out the i-th pending event: the door for random and exhaustive scheduling.
+  /// Removes and returns the i-th pending event, for random and exhaustive scheduling.
   Event pop(std::size_t i);
 
  private:
@@ -82,7 +83,7 @@ class EventQueue {
   using Key = EventKey;
   static constexpr std::uint32_t kSequenceEnd = 1U << 28U;
   static constexpr std::uint32_t kNoSlot = 0xffffffffU;
-  static constexpr std::size_t kMany = 256;  // so many do not stay in the simulating machine's cache
+  static constexpr std::size_t kMany = 256;  // more than this do not stay in the simulating machine's cache
   static constexpr std::size_t kRoot = 3;    // heap_[0..2] pad, so that siblings start at a multiple of four keys
 
   [[nodiscard]] bool live(Key key) const { return slots_[slot_of(key)].holds(key); }
@@ -109,8 +110,8 @@ class EventQueue {
   void push_to_heap(Key key);
   Event pop_from_heap();
   void restart_sequence();
-  // These only tidy: they change where keys are, never the pending events.
-  /// Brings a live key to the root.
+  // The following only tidy: they move keys, but never change the pending events.
+  /// Makes the root a live key.
   void settle() const {
     if (hole_ || cancelled_ != 0) settle_root();
   }
@@ -126,13 +127,13 @@ class EventQueue {
   void sift_down(std::size_t i, Key key) const;
 
   mutable std::vector<EventSlot> slots_;
-  mutable EventLine line_;          // has all events when it is running
-  mutable EventCalendar calendar_;  // the same; else the heap has
+  mutable EventLine line_;          // when running, it has all events
+  mutable EventCalendar calendar_;  // likewise; otherwise the heap has them
   mutable std::vector<Key, boost::alignment::aligned_allocator<Key, 64>> heap_;
   std::size_t size_ = 0;               // pending events
-  mutable std::size_t cancelled_ = 0;  // keys in the heap whose events are gone
+  mutable std::size_t cancelled_ = 0;  // keys in the heap of cancelled events
   mutable bool hole_ = false;          // the key at the root has been taken
-  mutable bool indexed_ = false;       // events are picked by index: they stay in the heap
+  mutable bool indexed_ = false;       // events are picked by index, so they stay in the heap
   std::uint32_t first_free_ = kNoSlot;
   std::uint32_t sequence_ = 0;
   SimTime last_popped_ = {std::numeric_limits<std::int64_t>::min()};

@@ -18,15 +18,15 @@ void EventWheel::push(EventKey key) {
   occupied_levels_ |= 1U << level;
 }
 
-// Sends the keys of the earliest bucket to lower levels. Precondition: the bucket is not of the lowest.
+// Moves the keys of the earliest bucket to lower levels. Precondition: the bucket is not on the lowest level.
 void EventWheel::cut() {
   std::vector<EventKey>& bucket = enter_first();
-  // The levels below are empty: no key goes back to where it is read from.
+  // The levels below are empty, and no key returns to the bucket being read.
   for (const EventKey key : bucket) push(key);
   clear(bucket);
 }
 
-// The bucket with the earliest keys, already unmarked; the base moves to its begin.
+// The bucket with the earliest keys, already unmarked; moves the base to its beginning.
 std::vector<EventKey>& EventWheel::enter_first() {
   const unsigned level = lowest_level();
   const auto digit = static_cast<unsigned>(std::countr_zero(occupied_[level]));
@@ -38,7 +38,7 @@ std::vector<EventKey>& EventWheel::enter_first() {
   return buckets_[level * kDigits + digit];
 }
 
-// Keeps what small buckets have allocated; a big one would keep its peak for ever, once for each digit.
+// Keeps the storage of small buckets. A big one would keep its peak size forever, once for each digit.
 void EventWheel::clear(std::vector<EventKey>& bucket) {
   if (bucket.capacity() > kKeptCapacity) {
     std::vector<EventKey>().swap(bucket);

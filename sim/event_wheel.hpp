@@ -1,10 +1,10 @@
-// The far future of an event queue: keys sorted roughly by time, in a hierarchical wheel (Varghese and Lauck, "Hashed
-// and hierarchical timing wheels", SOSP 1987) of 64 buckets a level, 6 bits of the time each.
+// The far future of an event queue: keys roughly sorted by time, in a hierarchical wheel (Varghese and Lauck, "Hashed
+// and hierarchical timing wheels", SOSP 1987) with 64 buckets per level, each level for 6 bits of the time.
 //
-// A key lies on the level of the highest digit in which its time differs from the wheel's base, so that a bucket of
-// level n is 64^n picoseconds wide and every level holds later keys than the levels below it. Buckets are cut into
-// finer ones only when they are about to be needed: a key moves a few times in its life, each time from a run of memory
-// to a run of memory. A value; used by EventCalendar alone, which orders what it is handed.
+// A key is on the level of the highest digit in which its time differs from the wheel's base. So a bucket of level n is
+// 64^n picoseconds wide, and every level holds later keys than the levels below it. A bucket is divided into finer ones
+// only when it is about to be needed, so a key moves a few times in its life, each time between contiguous pieces of
+// memory. A value; used only by EventCalendar, which sorts what it gets.
 #pragma once
 
 #include <array>
@@ -21,19 +21,19 @@ class EventWheel {
  public:
   static constexpr unsigned kDigitBits = 6;
 
-  /// The digits below this level, all ones.
+  /// A mask of the digits below this level.
   [[nodiscard]] static std::uint64_t below(unsigned level) { return (1ULL << (level * kDigitBits)) - 1; }
 
   [[nodiscard]] bool empty() const { return occupied_levels_ == 0; }
 
-  /// Announces that no key before `time` will be added. Precondition: empty.
+  /// Declares that no key before `time` will be added. Precondition: empty.
   void start(std::uint64_t time);
 
-  /// Precondition: time_of(key) is not before what start() was told, or pour() returned since.
+  /// Precondition: time_of(key) is not before the argument of start() or the latest result of pour().
   void push(EventKey key);
 
-  /// Hands out all keys of the earliest span of 64^level picoseconds, aligned, that has any, in no order: appends them
-  /// to `out` and returns where the span begins. Precondition: not empty.
+  /// Takes the earliest aligned span of 64^level picoseconds that has keys: appends them to `out`, unordered, and
+  /// returns the beginning of the span. Precondition: not empty.
   template <typename Keys>
   std::uint64_t pour(unsigned level, Keys& out) {
     while (lowest_level() > level) cut();
@@ -46,7 +46,7 @@ class EventWheel {
     return base_;
   }
 
-  /// Hands out all keys, in no order.
+  /// Takes all keys, unordered.
   template <typename Keys>
   void pour_all(Keys& out) {
     while (!empty()) take(out);
@@ -70,9 +70,9 @@ class EventWheel {
   std::vector<EventKey>& enter_first();
   static void clear(std::vector<EventKey>& bucket);
 
-  std::vector<std::vector<EventKey>> buckets_;     // level * 64 + digit; none until the first start()
-  std::array<std::uint64_t, kLevels> occupied_{};  // one bit a bucket
-  std::uint32_t occupied_levels_ = 0;              // one bit a level
+  std::vector<std::vector<EventKey>> buckets_;     // index level * 64 + digit; empty until the first start()
+  std::array<std::uint64_t, kLevels> occupied_{};  // one bit per bucket
+  std::uint32_t occupied_levels_ = 0;              // one bit per level
   std::uint64_t base_ = 0;
 };
 

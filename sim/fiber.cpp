@@ -35,8 +35,8 @@ namespace {
 
 namespace context = boost::context;
 
-// The exceptions being handled belong to a stack, but the C++ runtime keeps them per OS thread (Itanium C++ ABI,
-// exception handling, 2.2.2 __cxa_eh_globals). Each side of a switch takes its own along.
+// Exceptions being handled belong to a stack, but the C++ runtime stores them per OS thread (Itanium C++ ABI, exception
+// handling, 2.2.2 __cxa_eh_globals). So each side of a switch saves and restores its own.
 class ExceptionState {
  public:
   void save(const void* globals) { std::memcpy(bytes_.data(), globals, kSize); }
@@ -52,7 +52,7 @@ class ExceptionState {
   std::array<unsigned char, kSize> bytes_{};
 };
 
-// What one side of a switch must remember for AddressSanitizer: its fake stack and the bounds of its real one.
+// What one side of a switch must store for AddressSanitizer: its fake stack and the bounds of its real one.
 struct StackNote {
 #ifdef LOCO_SIM_ASAN
   void* fake = nullptr;
@@ -62,8 +62,8 @@ struct StackNote {
   void leave_to(const StackNote& other) { __sanitizer_start_switch_fiber(&fake, other.bottom, other.size); }
   void arrive() const { __sanitizer_finish_switch_fiber(fake, nullptr, nullptr); }
   void arrive_from(StackNote& other) const { __sanitizer_finish_switch_fiber(fake, &other.bottom, &other.size); }
-  // Boost enters a new context once while making it. Making it counts as a switch, in name, so that the outermost
-  // frame of the fiber does not come from the fake stack of its maker, which may die first.
+  // Boost enters a new context once while making it. This counts as a switch for AddressSanitizer, so that the fiber's
+  // outermost frame is not on the fake stack of its maker, which may die first.
   template <typename Make>
   __attribute__((no_sanitize_address)) void make_on(Make make) const {
     StackNote here;
@@ -72,9 +72,10 @@ struct StackNote {
     __sanitizer_finish_switch_fiber(nullptr, &here.bottom, &here.size);
     here.pretend_back();
   }
-  // The outermost frame of a fiber never returns: its red zones outlive the stack, in whatever is mapped there next.
+  // The outermost frame of a fiber never returns, so its red zones would outlive the stack and affect whatever is
+  // mapped there next.
   void forget_red_zones() const { __asan_unpoison_memory_region(bottom, size); }
-  // Frees the fake stack of an ended fiber: again a switch in name, since while the fiber runs it still uses it.
+  // Frees the fake stack of an ended fiber. Again a nominal switch, because a running fiber still uses it.
   __attribute__((no_sanitize_address)) void drop_fake(StackNote& here) const {
     __sanitizer_start_switch_fiber(&here.fake, here.bottom, here.size);
     __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
@@ -104,10 +105,10 @@ struct StackNote {
 
 }  // namespace
 
-// One stack and what runs on it. The context outlives the bodies: it loops, one body after another, until `quit`.
+// A stack and what runs on it. The context outlives the bodies: it runs one body after another until `quit`.
 class FiberPool::Fiber {
  public:
-  // `slot` shifts the top of the stack by some cache lines: stacks are whole pages, and tops at equal offsets would
+  // `slot` moves the top of the stack by some cache lines. Stacks are whole pages, so tops at equal offsets would
   // compete for the same cache sets.
   Fiber(std::size_t stack_bytes, std::uint32_t slot) {
     const std::size_t shift = slot * kShiftStep % kShiftEnd;
@@ -129,9 +130,9 @@ class FiberPool::Fiber {
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // From outside: runs the fiber until it leaves.
+  // From outside: runs the fiber until it suspends or ends.
   void enter() {
-    void* const globals = abi::__cxa_get_globals();  // of this OS thread, before the switch and after it
+    void* const globals = abi::__cxa_get_globals();  // of this OS thread, the same before and after the switch
     outside_exceptions_.save(globals);
     inside_exceptions_.restore(globals);
     outside_note_.leave_to(inside_note_);
@@ -141,7 +142,7 @@ class FiberPool::Fiber {
     outside_exceptions_.restore(globals);
   }
 
-  // From inside: gives control back to enter().
+  // From inside: returns control to enter().
   void leave() {
     inside_note_.leave_to(outside_note_);
     outside_ = std::move(outside_).resume();
@@ -195,7 +196,7 @@ class FiberPool::Fiber {
 FiberPool::FiberPool(Options options) : options_(options) {}
 
 FiberPool::~FiberPool() {
-  // By index: unwinding a fiber may create others, which are unwound in their turn.
+  // By index, because unwinding a fiber may create others, which are then unwound as well.
   for (std::uint32_t slot = 0; slot < fibers_.size(); ++slot) {
     if (fibers_[slot]->done) continue;
     try {
@@ -230,7 +231,7 @@ FiberPool::Fiber* FiberPool::find(FiberId id) const {
 }
 
 void FiberPool::prefetch(FiberId id) const {
-  // The registers that the switch has saved lie below the last frame, the callers' frames above it.
+  // Saved registers are below the last frame, frames of callers above it.
   constexpr std::size_t kBelow = 192, kAbove = 512;
   const std::byte* const top = tops_[id.slot];
   if (top == nullptr) return;
@@ -269,7 +270,7 @@ void FiberPool::suspend() {
   Fiber& fiber = *fibers_[current_];
   tops_[current_] = static_cast<const std::byte*>(__builtin_frame_address(0));
   if (!fiber.cancelled) fiber.leave();
-  // A destructor that suspends while the stack unwinds must not throw a second time: it just goes on.
+  // A destructor that suspends during unwinding must not throw again, so it just continues.
   if (fiber.cancelled && std::uncaught_exceptions() == 0) throw FiberCancelled{};
 }
 

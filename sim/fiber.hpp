@@ -1,12 +1,12 @@
-// Fibers: blocking code that the simulator stops and continues at will. Boost.Context switches, pooled stacks.
+// Fibers: blocking code that the simulator suspends and resumes. Boost.Context switches, pooled stacks.
 //
-// Ownership: a pool owns its fibers and their stacks; a FiberId is a handle that stays safe after its fiber ended
-// (the generation no longer fits). A finished fiber's stack serves the next one: no mapping per fiber in steady state.
+// Ownership: a pool owns its fibers and their stacks. A FiberId remains safe after its fiber has ended, because the
+// generation then differs. A finished fiber's stack is reused, so in steady state nothing is mapped for a fiber.
 // Threads: a pool and its fibers belong to the one OS thread that uses them. Fibers are not copyable state.
 // Determinism: a fiber runs only inside resume(); nothing here decides who runs next.
-// Exceptions: one that leaves a fiber's body comes out of the resume() that ran it. A fiber may suspend inside a catch
+// Exceptions: one that leaves a fiber's body is thrown by the resume() that ran it. A fiber may suspend inside a catch
 // block or a destructor. Destroying the pool unwinds unfinished fibers in the order of their slots.
-// Each stack ends in a guard page: an overflow is a fault at the spot, not a corruption of a neighbour.
+// Each stack ends in a guard page, so an overflow is a fault at that place and not a corruption of a neighbour.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace loco::sim {
 
-/// Names a fiber of one pool.
+/// Identifies a fiber of one pool.
 struct FiberId {
   std::uint32_t slot = 0xffffffffU;
   std::uint32_t generation = 0;
@@ -44,29 +44,29 @@ class FiberPool {
   /// A new fiber, not started: the first resume() calls `body`.
   FiberId create(std::function<void()> body);
 
-  /// Runs the fiber until it suspends or ends; throws what its body threw. Called from outside of this pool's fibers
-  /// (a fiber of another pool is outside). Throws std::logic_error when the fiber has ended or one is running.
+  /// Runs the fiber until it suspends or ends, and throws what its body threw. To call from outside this pool's fibers
+  /// (fibers of another pool are outside). Throws std::logic_error if the fiber has ended or one is running.
   void resume(FiberId id);
 
-  /// Gives control back to resume(). Called from inside a fiber of this pool, else std::logic_error.
+  /// Returns control to resume(). To call from a fiber of this pool; otherwise std::logic_error.
   void suspend();
 
-  /// Has the processor's cache fetch what resuming the fiber will touch first. Changes nothing.
+  /// Prefetches what resuming the fiber will access first. Changes nothing.
   void prefetch(FiberId id) const;
 
-  /// True once the body has returned, thrown or been unwound.
+  /// True once the body has returned, has thrown or has been unwound.
   [[nodiscard]] bool finished(FiberId id) const;
 
-  /// Is an exception on its way in a fiber that has suspended? Then what waits is a destructor.
+  /// True if an exception is in flight in a suspended fiber, i.e. if it was suspended by a destructor.
   [[nodiscard]] bool throwing(FiberId id) const;
 
-  /// Unwinds one unfinished fiber now, from outside; no effect when it has ended.
+  /// Unwinds one unfinished fiber now, from outside; no effect if it has ended.
   void cancel(FiberId id);
 
   [[nodiscard]] bool inside() const { return current_ != kNone; }
-  /// Fibers created and not yet finished.
+  /// Number of fibers created and not finished.
   [[nodiscard]] std::size_t unfinished() const { return unfinished_; }
-  /// Stacks mapped so far: the greatest number of fibers alive at one time.
+  /// Number of stacks mapped so far, i.e. the greatest number of fibers alive at one time.
   [[nodiscard]] std::size_t stacks() const { return fibers_.size(); }
 
  private:
@@ -78,7 +78,7 @@ class FiberPool {
 
   Options options_;
   std::vector<std::unique_ptr<Fiber>> fibers_;  // by slot; the address must survive create() inside a fiber
-  std::vector<const std::byte*> tops_;          // by slot: where its stack was when it was left
+  std::vector<const std::byte*> tops_;          // by slot: top of its stack when it was suspended
   std::vector<std::uint32_t> free_;
   std::uint32_t current_ = kNone;
   std::size_t unfinished_ = 0;

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kUnknown = std::uint64_t{1} << 62U;
 
-/// The number that a file holds; none where it is not there, or says "max".
+/// The number in a file; nothing if the file does not exist or contains "max".
 std::optional<std::uint64_t> number_in(const fs::path& file) {
   std::ifstream in(file);
   std::uint64_t value = 0;
@@ -34,7 +34,7 @@ std::uint64_t available() {
   return kUnknown;
 }
 
-/// What a control group of version 1 or 2 has left; pages of files that it keeps count as taken.
+/// What a control group of version 1 or 2 has left; its page cache counts as used.
 std::uint64_t left_in(const fs::path& group) {
   auto most = number_in(group / "memory.max");
   auto taken = number_in(group / "memory.current");
@@ -46,7 +46,7 @@ std::uint64_t left_in(const fs::path& group) {
   return *most - std::min(*most, taken.value_or(0));
 }
 
-/// Of all groups that the process is in: one a line, `number:controllers:path`.
+/// The minimum over all groups of the process, listed one per line as `number:controllers:path`.
 std::uint64_t left_in_groups() {
   std::uint64_t least = kUnknown;
   std::ifstream in("/proc/self/cgroup");
@@ -77,12 +77,12 @@ std::uint64_t used_memory() {
 }
 
 void take_free_memory_only() {
-  // Stacks of simulated threads are reserved, not used: a machine with little memory still has room for them.
+  // Stacks of simulated threads are reserved but hardly used, so they fit on a machine with little memory.
   constexpr std::uint64_t kReserved = std::uint64_t{4} << 30U;
   std::ifstream in("/proc/self/statm");
   std::uint64_t skipped = 0;
   for (int field = 0; field < 5; ++field) in >> skipped;
-  std::uint64_t data = 0;  // pages, as RLIMIT_DATA counts them
+  std::uint64_t data = 0;  // in pages, as counted by RLIMIT_DATA
   rlimit limit{};
   const std::uint64_t free = free_memory();
   if (!(in >> data) || free >= kUnknown || getrlimit(RLIMIT_DATA, &limit) != 0) return;
@@ -95,9 +95,9 @@ void take_free_memory_only() {
 
 namespace {
 constexpr std::uintptr_t kLargePage = std::uintptr_t{2} << 20U;
-constexpr int kCollapse = 25;  // MADV_COLLAPSE of madvise(2), which older headers do not have
+constexpr int kCollapse = 25;  // MADV_COLLAPSE of madvise(2), missing from older headers
 
-/// Where the heap of the C library's first arena ends.
+/// The end of the heap of the C library's first arena.
 std::uintptr_t heap_end() { return reinterpret_cast<std::uintptr_t>(sbrk(0)); }
 }  // namespace
 

@@ -1,8 +1,8 @@
-// Invariants of the models: a broken one stops the run, naming the simulated time and the component.
+// Invariants of the models: a broken one stops the run and names the simulated time and the component.
 //
-// Checked in every build: the cost is one predictable branch. What a user can cause is an error of its own, and a
-// simulated failure (a NAK, a timeout) is a value of the model; only a defect of the simulator ends up here.
-// Whoever runs the simulation catches BrokenInvariant and adds what it knows: the scenario and the seed.
+// Checked in every build, at the cost of one predictable branch. Errors that a user can cause are reported otherwise,
+// and a simulated failure (a NAK, a timeout) is a value of the model; only a defect of the simulator ends up here. The
+// code that runs the simulation catches BrokenInvariant and adds the scenario and the seed.
 #pragma once
 
 #include <stdexcept>

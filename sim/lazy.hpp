@@ -1,7 +1,7 @@
-// A part of a value that most copies never need: it takes a pointer until somebody changes it.
+// A part of a value that most copies never need: it takes only a pointer until it is changed.
 //
-// What is not there reads, and compares, as a default-made T. A value: copied with what it holds, storage reused.
-// Not thread-safe.
+// A missing part reads and compares as a default-constructed T. A value: copied with its content, storage reused. Not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -32,7 +32,7 @@ class Lazy {
     return item_ ? *item_ : kNone;
   }
   [[nodiscard]] const T* operator->() const { return &**this; }
-  /// To change it; makes it if it is not there.
+  /// Access for changes; creates the part if it is missing.
   [[nodiscard]] T& edit() {
     if (!item_) item_ = std::make_unique<T>();
     return *item_;

@@ -1,12 +1,15 @@
-// Which pending event runs next when delays are adversarial: probabilistic concurrency testing (Burckhardt, Kothari,
-// Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010).
+// Chooses which pending event runs next under adversarial delays: probabilistic concurrency testing (Burckhardt,
+// Kothari, Musuvathi, Nagarakatte, "A randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS
+// 2010).
 //
-// An agent is whatever can be held back by itself: a thread, one kind of step of one component. Each has a random
-// priority, the most urgent pending event runs, and at random points the running agent is demoted, so that some are
-// starved for long stretches, as if their delays were a hundred times the others' (docs/machine.md, law 1).
-// In the paper, and in runs of some dozens of steps, it drops behind all others. In long runs that would soon be a round
-// robin; there it gets a new random priority, and after a while everybody has been in front and behind. Now and then all priorities are drawn anew: an agent at the bottom would wait for ever where others never rest, as a
-// thread does that asks over the network again and again. A value; a function of the stream that is handed in.
+// An agent is anything that can be delayed by itself: a thread, one kind of step of one component. Each has a random
+// priority, and the most urgent pending event runs. At random points the running agent is demoted, so that some agents
+// starve for long stretches, as if their delays were a hundred times those of others (docs/machine.md, law 1).
+//
+// In the paper, and in runs of some dozens of steps, a demoted agent drops behind all others. In long runs that would
+// soon be a round robin, so there it gets a new random priority, and after a while every agent has been both first and
+// last. Now and then all priorities are drawn anew, because a thread that polls over the network has events again and
+// again. A value; depends only on the given stream.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +27,8 @@ class PctScheduler {
   /// The running agent is demoted once in `change_every` picks, on average.
   PctScheduler(std::uint64_t change_every, Demotion demotion) : change_every_(change_every), demotion_(demotion) {}
 
-  /// The index of the event that runs, of `count` > 0 pending ones; the first one of equally urgent ones.
-  /// `agent_of(i)` names the agent of the i-th: a small number, an index into what this remembers.
+  /// The index of the event to run among `count` > 0 pending ones; the first of equally urgent ones. `agent_of(i)` is
+  /// the agent of the i-th event: a small number, used as an index.
   template <class AgentOf>
   std::size_t pick(std::size_t count, Stream& stream, AgentOf agent_of) {
     if (++picks_ % kRenewEvery == 0) renew();
@@ -48,11 +51,11 @@ class PctScheduler {
 
  private:
   static constexpr std::uint64_t kRenewEvery = 4096;
-  static constexpr std::uint64_t kMiddle = std::uint64_t{1} << 63U;  // drawn priorities lie above, demoted agents below
+  static constexpr std::uint64_t kMiddle = std::uint64_t{1} << 63U;  // drawn priorities are above, demoted agents below
 
   struct Priority {
     std::uint64_t value = 0;
-    std::uint64_t drawn_in = 0;  // the round in which it was drawn; it counts in that one only
+    std::uint64_t drawn_in = 0;  // the round in which it was drawn; not valid in later ones
   };
 
   static std::uint64_t drawn(Stream& stream) { return kMiddle | stream() >> 1U; }

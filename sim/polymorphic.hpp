@@ -1,4 +1,4 @@
-// A value of some class derived from T: copied and compared by what it holds, as std::polymorphic of C++26.
+// A value of some class derived from T, copied and compared by content, like std::polymorphic of C++26.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 namespace loco::sim {
 
 /// T declares `std::unique_ptr<T> clone() const`, `void assign(const T&)` and `bool equals(const T&) const`. Values
-/// that are assigned to each other are of one class. Never empty, but for one that was moved from.
+/// that are assigned to each other must be of the same class. Never empty, except after being moved from.
 template <class T>
 class Polymorphic {
  public:
@@ -15,7 +15,7 @@ class Polymorphic {
   Polymorphic(const Polymorphic& other) : value_(other.value_->clone()) {}
   Polymorphic(Polymorphic&&) noexcept = default;
   Polymorphic& operator=(const Polymorphic& other) {
-    if (this != &other) value_->assign(*other.value_);  // keeps its storage
+    if (this != &other) value_->assign(*other.value_);  // reuses its storage
     return *this;
   }
   Polymorphic& operator=(Polymorphic&&) noexcept = default;

@@ -8,7 +8,8 @@ namespace loco::sim {
 /// Of the simulating machine, bytes: what of a value is read together is best in one.
 inline constexpr std::size_t kCacheLine = 64;
 
-/// Always inlined: a compiler may take a function that only does this for one that does nothing, and drop its calls.
+/// Always inlined, because a compiler may consider a function that only prefetches to have no effect and drop its
+/// calls.
 [[gnu::always_inline]] inline void prefetch(const void* from, std::size_t bytes) {
   const auto* at = static_cast<const std::byte*>(from);
   for (std::size_t offset = 0; offset < bytes; offset += kCacheLine) __builtin_prefetch(at + offset);

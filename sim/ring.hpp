@@ -1,7 +1,7 @@
 // A FIFO and a slot pool as values, for queues on the event path.
 //
-// Both keep their storage, so that a simulation in steady state allocates nothing; both are copied and compared
-// by what they hold. Not thread-safe; indices, never pointers, name the elements.
+// Both reuse their storage, so a simulation in steady state allocates nothing. Both are copied and compared by content.
+// Not thread-safe; elements are identified by index, never by pointer.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,9 @@
 
 namespace loco::sim {
 
-/// First-in first-out queue on a circular buffer that doubles when full. Element 0 is the oldest. An empty one that was
-/// never used holds no storage, one that holds a single element at a time has room for one: there are millions.
+/// First-in first-out queue on a circular buffer that doubles when full. Element 0 is the oldest. A queue that was
+/// never used has no storage, and one that holds a single element at a time has room for one, because there are
+/// millions of them.
 template <class T>
 class Ring {
  public:
@@ -87,7 +88,7 @@ class Ring {
   std::uint32_t size_ = 0;
 };
 
-/// Slots named by index; a freed slot is the next to be used again.
+/// Slots identified by index; the slot freed last is reused first.
 template <class T>
 class Pool {
  public:

@@ -1,8 +1,8 @@
-// A FIFO that takes one pointer while it is empty: for queues of which there are millions, few with something in them.
+// A FIFO that takes one pointer while it is empty, for millions of queues of which few have elements.
 //
-// Storage comes from a stock that all rings of a thread and element type share, last back first out: what is used next
-// is what the processor's cache still holds, and in steady state nothing is allocated. A value; element 0 is the
-// oldest. A ring may be destroyed by another thread than the one that filled it.
+// Storage comes from a stock that all rings of a thread and element type share, last in first out: the next block to be
+// used is still in the processor's cache, and in steady state nothing is allocated. A value; element 0 is the oldest. A
+// ring may be destroyed by another thread than the one that filled it.
 #pragma once
 
 #include <array>
@@ -65,7 +65,7 @@ class SparseRing {
   void clear() {
     if (block_ != nullptr) stock().give_back(std::exchange(block_, nullptr));
   }
-  /// Has the simulating machine's cache fetch the oldest element. Changes nothing.
+  /// Prefetches the oldest element into the simulating machine's cache. Changes nothing.
   void prefetch() const {
     if (block_ != nullptr) sim::prefetch(block_, kHeader + sizeof(T));
   }
@@ -79,7 +79,7 @@ class SparseRing {
   }
 
  private:
-  /// In front of the elements.
+  /// Header in front of the elements.
   struct Block {
     std::uint32_t capacity;  // a power of two
     std::uint32_t head;
@@ -88,7 +88,7 @@ class SparseRing {
   static constexpr std::size_t kHeader = (sizeof(Block) + alignof(T) - 1) / alignof(T) * alignof(T);
   static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && alignof(T) >= alignof(Block));
 
-  /// Blocks that nobody uses, by the logarithm of their capacity.
+  /// Unused blocks, by the logarithm of their capacity.
   class Stock {
    public:
     Stock() = default;
@@ -109,7 +109,7 @@ class SparseRing {
     }
     void give_back(Block* block) {
 #ifdef __SANITIZE_ADDRESS__
-      free(block);  // so that a reference to what is gone is noticed
+      free(block);  // so that a reference to a removed element is noticed
 #else
       spare_[class_of(block->capacity)].push_back(block);
 #endif

@@ -10,7 +10,7 @@
 namespace loco::text {
 
 namespace {
-constexpr std::size_t kPieceBytes = std::size_t{1} << 14U;  // read at once: most files are smaller
+constexpr std::size_t kPieceBytes = std::size_t{1} << 14U;  // read at once; most files are smaller
 }
 
 std::string read_file(const std::string& path, std::size_t bytes_max) {

@@ -1,4 +1,4 @@
-// A file as a text.
+// Reads a file as text.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace loco::text {
 
-/// All of a file, and of one that may have no end, such as a device, no more than is refused. Throws InputError at 1:1
-/// for a name with NUL, an unreadable file and one of more bytes.
+/// The whole file. Of a file without an end, such as a device, it reads no more than the limit. Throws InputError at
+/// 1:1 for a name with NUL, an unreadable file, or one of more than `bytes_max` bytes.
 [[nodiscard]] std::string read_file(const std::string& path, std::size_t bytes_max);
 
 }  // namespace loco::text

@@ -1,5 +1,5 @@
-// JSON to text and back. The library's writer and parser are some thousand lines of templates: they are compiled here,
-// once, and not in each file that has a value to write.
+// JSON to text and back. The JSON library's writer and parser are thousands of lines of templates, so they are compiled
+// here once and not in each file that writes a value.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,9 +8,9 @@
 
 namespace loco::text {
 
-/// On one line, or with `indent` columns a level. Throws nlohmann::json::type_error where a string is not UTF-8.
+/// On one line, or indented by `indent` columns per level. Throws nlohmann::json::type_error if a string is not UTF-8.
 [[nodiscard]] std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
-/// The same, with U+FFFD in place of what is not UTF-8.
+/// The same, with U+FFFD in place of invalid UTF-8.
 [[nodiscard]] std::string json_text_replacing(const nlohmann::ordered_json& json, int indent = -1);
 
 /// Throws nlohmann::json::parse_error, whose `byte` says where.

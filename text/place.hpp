@@ -1,4 +1,4 @@
-// Where something was written: a position in a text, and one in a file or an argument. Lines and columns count from 1,
+// Where something was written: a position in a text, or in a file or an argument. Lines and columns count from 1,
 // columns in bytes.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Mark {
   bool operator==(const Mark&) const = default;
 };
 
-/// The name of a file or an argument, kept once for all places in it.
+/// The name of a file or an argument, stored once for all places in it.
 class SourceName {
  public:
   SourceName() = default;

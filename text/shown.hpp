@@ -1,6 +1,7 @@
-// Text of others on a terminal: names in scenarios, traces and litmus tests may hold any characters.
+// Shows others' text on a terminal: names in scenarios, traces and litmus tests may contain any characters.
 //
-// What would move the cursor, break a line, turn the direction of writing or is no UTF-8 is shown as \xNN or \uNNNN.
+// Characters that would move the cursor, break a line or change the direction of writing, and invalid UTF-8, are shown
+// as \xNN or \uNNNN.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@ namespace loco::text {
 
 namespace shown_detail {
 
-/// A character of UTF-8: its code point, and how many bytes it has; 0 when `text` begins with none.
+/// A UTF-8 character: its code point, and its size in bytes; 0 if `text` does not begin with one.
 struct Character {
   char32_t code = 0;
   std::size_t length = 0;
@@ -39,7 +40,7 @@ inline Character first_character(std::string_view text) {
   return {code, length};
 }
 
-/// Controls (C0, DEL, C1), ends of lines, marks that turn the direction of writing, the byte order mark.
+/// Controls (C0, DEL, C1), line ends, marks that change the direction of writing, the byte order mark.
 inline bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
          (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;

@@ -19,8 +19,8 @@ constexpr std::size_t kQuotedLengthMax = 60;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-/// Upper and lower case are alike. Edit distance with insertion, deletion, replacement and swapping of neighbours
-/// (optimal string alignment).
+/// Ignores case. Edit distance with insertion, deletion, replacement and swapping of neighbours (optimal string
+/// alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -43,8 +43,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-/// A word as this project would write it: RDMA_WRITE and IBV_WR_RDMA_WRITE are write, all2all is all_to_all, leafs
-/// leaves.
+/// A word as this project would write it: RDMA_WRITE and IBV_WR_RDMA_WRITE become write, all2all becomes all_to_all,
+/// leafs becomes leaves.
 std::string usual(std::string_view word) {
   std::string out;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -64,7 +64,7 @@ std::string usual(std::string_view word) {
 }  // namespace
 
 std::string suggestion(std::string_view word, std::span<const std::string> known) {
-  if (word.size() < 2) return {};  // every other letter is as near
+  if (word.size() < 2) return {};  // any other letter is equally near
   const std::string meant = usual(word);
   if (const auto same = std::ranges::find(known, meant, [](const std::string& k) { return usual(k); });
       same != known.end())
@@ -100,7 +100,7 @@ std::string printable(std::string_view text) { return shown(text); }
 std::string shortened(std::string_view text) {
   if (text.size() <= kQuotedLengthMax) return printable(text);
   std::size_t end = kQuotedLengthMax;
-  constexpr unsigned kContinues = 0x80;  // the upper two bits of a byte inside a character of UTF-8
+  constexpr unsigned kContinues = 0x80;  // the upper two bits of a continuation byte in UTF-8
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == kContinues) --end;
   return printable(text.substr(0, end)) + "...";
 }

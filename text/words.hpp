@@ -1,4 +1,4 @@
-// Words in messages: quoted, listed, or the one that somebody meant.
+// Words in messages: quoted, listed, or suggested.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,8 @@
 
 namespace loco::text {
 
-/// `did you mean "X"?` with the known word nearest to `word`, or nothing when none is near: at most a third of the
-/// letters inserted, left out, replaced or swapped with a neighbour, and one in a word of two to five. Upper and lower
-/// case are alike.
+/// `did you mean "X"?` with the known word nearest to `word`, or nothing if none is near. Near means at most a third of
+/// the letters inserted, omitted, replaced or swapped with a neighbour, and one in a word of two to five. Ignores case.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string> known);
 
 /// `; HINT` for the end of a message, or nothing.
@@ -24,19 +23,19 @@ namespace loco::text {
 /// `a`, `a or b`, `one of a, b, c`.
 [[nodiscard]] std::string one_of(std::span<const std::string> words);
 
-/// `text` on one line, in UTF-8: control characters and bytes that are no UTF-8 escaped (shown.hpp).
+/// `text` on one line, in UTF-8, with control characters and invalid UTF-8 escaped (shown.hpp).
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The same, cut where it is long.
+/// The same, shortened if it is long.
 [[nodiscard]] std::string shortened(std::string_view text);
 
 /// The same in double quotes.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
-/// `text` in a page: `<`, `>` and `&` as entities, control characters but the end of a line as `?`.
+/// `text` for a page: `<`, `>` and `&` as entities, control characters other than line ends as `?`.
 [[nodiscard]] std::string in_html(std::string_view text);
 
-/// An optionally signed decimal integer that fits, and nothing else.
+/// A decimal integer with optional sign that fits, and nothing else.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
 }  // namespace loco::text

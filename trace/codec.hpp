@@ -25,7 +25,7 @@ enum class Tag : std::uint8_t {
 };
 [[nodiscard]] std::string_view name(Tag tag);
 
-/// Records in one block of calls or subevents: bounds what damage can spoil and what a reader holds.
+/// Records in one block of calls or subevents. Limits what damage can spoil and what a reader must hold.
 inline constexpr std::uint64_t kBlockRecords = 4096;
 
 [[nodiscard]] constexpr std::uint64_t zigzag(std::uint64_t difference) {
@@ -36,7 +36,7 @@ inline constexpr std::uint64_t kBlockRecords = 4096;
 /// CRC-32 (IEEE 802.3) of a block's payload.
 [[nodiscard]] std::uint32_t checksum(std::string_view bytes);
 
-/// Where bytes go for which there is room.
+/// Writes to memory that has enough room.
 class Cursor {
  public:
   static constexpr std::size_t kLongest = 10;  ///< bytes of a number
@@ -63,7 +63,7 @@ class Writer {
   void number(std::uint64_t value) {
     fields(1, [value](Cursor& to) { to.number(value); });
   }
-  /// put(cursor) writes at most so many bytes and numbers: makes room for all of them at once.
+  /// Makes room at once for everything that put(cursor) writes, at most `most` bytes and numbers.
   template <typename Put>
   void fields(std::size_t most, Put put) {
     char* const begin = room(most * Cursor::kLongest);
@@ -89,11 +89,11 @@ class Writer {
     fixed32(checksum(payload));
   }
   [[nodiscard]] std::string_view bytes() const { return {bytes_.data(), size_}; }
-  /// Forgets what was written, and keeps the room for it.
+  /// Discards what was written, but keeps the storage.
   void clear() { size_ = 0; }
 
  private:
-  /// Where the next bytes go: there is room for so many.
+  /// Where the next bytes go; has room for at least this many.
   char* room(std::size_t bytes) {
     if (bytes_.size() - size_ < bytes) bytes_.resize(2 * bytes_.size() + bytes);
     return bytes_.data() + size_;
@@ -103,7 +103,7 @@ class Writer {
   std::size_t size_ = 0;
 };
 
-/// Reads a part of a file that begins at `offset` there; every failure is a TraceError with the offset in the file.
+/// Reads a part of a file that begins at `offset`. Every failure is a TraceError with the offset in the file.
 class Reader {
  public:
   Reader(std::string_view bytes, std::uint64_t offset) : bytes_(bytes), base_(offset), end_(bytes.size()) {}
@@ -139,7 +139,7 @@ class Reader {
     if (value > max) fail_range(start, what, value, max);
     return value;
   }
-  /// A count of things that take at least `bytes_each` bytes: never more than the input can hold.
+  /// A number of things that take at least `bytes_each` bytes each; never more than the input can hold.
   std::uint64_t count(std::uint64_t bytes_each, const char* what) {
     const std::uint64_t start = offset();
     const std::uint64_t value = number(what);
@@ -166,7 +166,7 @@ class Reader {
   [[noreturn]] static void fail_range(std::uint64_t offset, const char* what, std::uint64_t value, std::uint64_t max);
 
   std::string_view bytes_;
-  std::uint64_t base_;  ///< of the first of them in the file
+  std::uint64_t base_;  ///< offset of the first byte in the file
   std::uint64_t at_ = 0;
   std::uint64_t end_;
 };

@@ -19,25 +19,25 @@ constexpr std::uint64_t kMaxU16 = std::numeric_limits<std::uint16_t>::max();
 constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
 
-/// What the header announced; every index is checked against it.
+/// The counts in the header; every index is checked against them.
 struct Counts {
   std::uint64_t threads = 0, objects = 0, node_sets = 0, calls = 0, subevents = 0, activities = 0;
 };
 
-/// The largest index into a table of n entries; one that must not be empty.
+/// The largest index into a table of n entries, which must not be empty.
 std::uint64_t last_index(std::uint64_t n, std::uint64_t offset, const char* what) {
   if (n == 0) Reader::fail(offset, what, "refers to an empty table");
   return n - 1;
 }
 
-/// Where the parts of a file come from, one after the other.
+/// Provides the parts of a file one after the other.
 class Source {
  public:
   Source() = default;
   Source(const Source&) = delete;
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
-  /// The next so many bytes, good until the next call.
+  /// The next `size` bytes, valid until the next call.
   std::string_view take(std::uint64_t size, const char* what) {
     const std::string_view part = next(size);
     if (part.size() < size) throw TraceError(offset_ + part.size(), std::string("ends within ") + what);
@@ -52,7 +52,7 @@ class Source {
   [[nodiscard]] virtual bool done() = 0;
 
  private:
-  /// Fewer at the end.
+  /// Returns fewer bytes at the end.
   virtual std::string_view next(std::uint64_t size) = 0;
 
   std::uint64_t offset_ = 0;
@@ -76,7 +76,7 @@ class Stream final : public Source {
 
  private:
   std::string_view next(std::uint64_t size) override {
-    constexpr std::size_t kPart = std::size_t{1} << 20U;  // a length that is wrong costs no more than what is there
+    constexpr std::size_t kPart = std::size_t{1} << 20U;  // a wrong length costs no more than the input has
     std::size_t have = 0;
     while (have < size && in_) {
       const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(size - have, std::max(kPart, have)));
@@ -217,7 +217,7 @@ class Decoder {
       trace_.node_sets.push_back(numbers(r, trace_.nodes, "a node of a set"));
   }
 
-  /// Number of records of this block, which must be some, and no more than the header announced.
+  /// Number of records of this block; at least one and at most the number in the header.
   std::uint64_t records(Reader& r, std::uint64_t bytes_each, std::uint64_t missing, const char* what) {
     const std::uint64_t at = r.offset();
     const std::uint64_t n = r.count(bytes_each, what);

@@ -95,7 +95,7 @@ void activity(Cursor& w, const Activity& a, const Activity& previous, std::uint3
   w.difference(static_cast<std::uint64_t>(a.finish_ps), static_cast<std::uint64_t>(a.start_ps));
 }
 
-/// A block of at most kBlockRecords records, which starts its predictions afresh.
+/// A block of at most kBlockRecords records. Its predictions start afresh.
 template <class Record, class Put>
 void records(Writer& w, const std::vector<Record>& all, std::size_t first, Put put) {
   const std::size_t last = std::min<std::size_t>(all.size(), first + codec::kBlockRecords);
@@ -150,7 +150,7 @@ void payload(Writer& w, const Trace& t, const Block& block) {
   }
 }
 
-/// Some blocks that follow each other, as they are in the file.
+/// Consecutive blocks, in the order of the file.
 class Batch {
  public:
   void encode(const Trace& t, std::span<const Block> blocks) {
@@ -175,7 +175,7 @@ void encode_trace(const Trace& trace, const TraceSink& sink) {
   start.raw(codec::kMagic);
   start.fixed32(trace.verbs ? kTraceVersionQueues : kTraceVersion);
   sink(start.bytes());
-  // Blocks know nothing of each other: each processor encodes some of them.
+  // Blocks are independent, so each processor encodes some of them.
   constexpr std::size_t kBatch = 16;
   const std::vector<Block> blocks = blocks_of(trace);
   std::vector<Batch> batches(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8));

@@ -1,4 +1,4 @@
-// Names of libraries, methods and stamps, as scenarios, reports and the text form of traces have them.
+// Names of libraries, methods and stamps as in scenarios, reports and the text form of traces.
 #pragma once
 
 #include <string_view>
@@ -16,7 +16,7 @@ using rdma::name;  // of stamps and packets
 [[nodiscard]] std::string_view name(Method method);
 /// `packet`, `tlp_write`, ...
 [[nodiscard]] std::string_view name(Activity::Kind kind);
-/// The inverse; false when there is no such name.
+/// The inverse; returns false if there is no such name.
 [[nodiscard]] bool parse_library(std::string_view text, Library& out);
 
 }  // namespace loco::trace

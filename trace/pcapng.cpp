@@ -35,7 +35,7 @@ PcapngWriter::PcapngWriter(std::ostream& out, unsigned digits) : out_(out), digi
   number(kByteOrder, 4);
   number(1, 2);
   number(0, 2);
-  number(~std::uint64_t{0}, 8);  // the section's length is not known
+  number(~std::uint64_t{0}, 8);  // the section's length is unknown
   number(kLength, 4);
 }
 
@@ -45,7 +45,7 @@ void PcapngWriter::interface(std::string_view name) {
   number(length, 4);
   number(kEthernet, 2);
   number(0, 2);
-  number(0, 4);  // packets may be of any length
+  number(0, 4);  // packets may have any length
   number(kOptionName, 2);
   number(name.size(), 2);
   padded(name);

@@ -1,7 +1,7 @@
-// Packet captures as pcapng (IETF draft-ietf-opsawg-pcapng; what Wireshark reads): a section, its interfaces, packets.
+// Packet captures as pcapng (IETF draft-ietf-opsawg-pcapng; read by Wireshark): a section, its interfaces, packets.
 //
-// Numbers are in little-endian order whatever the machine, so that a run's file is the same everywhere. Interfaces
-// first, then packets.
+// Numbers are little-endian on every machine, so that a run's file is the same everywhere. Interfaces come first, then
+// packets.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace loco::trace {
 
 class PcapngWriter {
  public:
-  /// Units of the times that are written: 10^-digits s, 9 or 12. Readers show nanoseconds at most.
+  /// Times are written in units of 10^-digits s, where digits is 9 or 12. Readers show at most nanoseconds.
   PcapngWriter(std::ostream& out, unsigned digits);
-  /// Their numbers ascend from 0. Ethernet.
+  /// Adds an Ethernet interface. Interfaces are numbered from 0.
   void interface(std::string_view name);
-  /// `time_ps` since the begin of the run. `bytes`: what is kept of it, `length`: what it had on the wire.
+  /// `time_ps` is since the start of the run, `bytes` is what is kept of the packet, `length` its size on the wire.
   void packet(std::uint32_t interface, std::int64_t time_ps, std::span<const std::byte> bytes, std::uint32_t length);
 
  private:

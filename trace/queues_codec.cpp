@@ -1,4 +1,4 @@
-// One description of each record serves both ways: what is put is what is got.
+// One description of each record serves for both writing and reading.
 #include "trace/queues_codec.hpp"
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kAny32 = std::numeric_limits<std::uint32_t>::max();
 
-/// How many there are of what indices lead to.
+/// Sizes of what indices refer to.
 struct Counts {
   std::uint64_t nodes = 0, threads = 0, calls = 0, places = 0, queue_pairs = 0, requests = 0, receives = 0,
                 messages = 0, entries = 0, polls = 0;
@@ -61,7 +61,7 @@ class Get {
   Reader& from_;
 };
 
-/// The greatest index of some that there must be.
+/// The greatest index into something that must not be empty.
 std::uint64_t last(std::uint64_t count) { return count == 0 ? 0 : count - 1; }
 
 template <typename Io>
@@ -151,7 +151,7 @@ void record(Io& io, Verbs::Poll& p, const Counts& n) {
 
 template <typename Io>
 void all(Io& io, Verbs& v, Counts n) {
-  // Indices lead forth as well as back: how many there are of each comes first, none of fewer bytes than is said here.
+  // Indices may refer forward, so all sizes come first, each with the least number of bytes per element.
   io.count(v.places, 2);
   io.count(v.call_places, 1);
   io.count(v.queue_pairs, 6);
@@ -199,7 +199,7 @@ void all(Io& io, Verbs& v, Counts n) {
 
 void put_queues(Writer& to, const Verbs& verbs) {
   Put io(to);
-  Verbs copy = verbs;  // the description takes what it could change
+  Verbs copy = verbs;  // the description takes non-const references
   all(io, copy, {});
 }
 

@@ -1,4 +1,4 @@
-// The block of a trace file that verbs programs' traces have (trace/verbs.hpp). Internal to the trace files.
+// The block of a trace file for traces of verbs programs (trace/verbs.hpp). Internal to the trace files.
 #pragma once
 
 #include "trace/codec.hpp"
@@ -7,7 +7,7 @@
 namespace loco::trace::codec {
 
 void put_queues(Writer& to, const Verbs& verbs);
-/// Every index is checked against what it leads to; the trace has its nodes, threads and calls already.
+/// Checks every index against what it refers to. The trace must already have its nodes, threads and calls.
 [[nodiscard]] Verbs get_queues(Reader& from, const Trace& trace);
 
 }  // namespace loco::trace::codec

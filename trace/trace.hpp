@@ -75,7 +75,7 @@ enum class Method : std::uint8_t {
 };
 
 using CallId = std::uint32_t;      ///< index + 1 into Trace::calls; 0 is "none"
-using SubeventId = std::uint32_t;  ///< index + 1 into Trace::subevents; 0 is "the initial value"
+using SubeventId = std::uint32_t;  ///< index + 1 into Trace::subevents; 0 is the initial value
 using Seq = std::uint64_t;
 inline constexpr Seq kNever = std::numeric_limits<Seq>::max();  ///< had not finished when the run ended
 
@@ -90,8 +90,8 @@ struct Call {
   std::uint32_t thread = 0;
   Library library = Library::rdmawait;
   Method method = Method::read;
-  bool returned = false;       ///< false: still running when the trace ended; `end`, `result` mean nothing then
-  std::uint8_t zero = 0;       ///< no byte of a record is left to chance: equal runs are equal bytes
+  bool returned = false;       ///< false: still running when the trace ended; `end` and `result` are then meaningless
+  std::uint8_t zero = 0;       ///< padding, so that equal runs have equal bytes
   std::uint32_t object = 0;    ///< index into Trace::objects (variable, barrier, ring buffer, ...); 0 is unnamed
   std::uint32_t node_set = 0;  ///< index into Trace::node_sets (targets of a bcast, a gf, a barrier); 0 is empty
   std::uint32_t zeros = 0;
@@ -100,7 +100,7 @@ struct Call {
   std::uint64_t result = 0;
   Seq begin = 0;
   Seq end = kNever;
-  std::int64_t begin_ps = 0;  ///< the same two instants by the clock of the calling thread, in simulated picoseconds
+  std::int64_t begin_ps = 0;  ///< the same two instants on the calling thread's clock, in simulated picoseconds
   std::int64_t end_ps = 0;
 };
 
@@ -115,32 +115,32 @@ struct Subevent {
   std::uint32_t zeros32 = 0;
   std::uint64_t address = 0;     ///< byte address of the word on its home node, a multiple of 8
   std::uint64_t value = 0;       ///< what was read or written (an aCAS: written)
-  std::uint64_t value_read = 0;  ///< aCAS: the value it read; aNAR: its place in rao, below
-  SubeventId source = 0;         ///< a read (and aCAS): the write it read from
-  SubeventId overwrote = 0;      ///< a write (and aCAS): the write before it in `mo`
+  std::uint64_t value_read = 0;  ///< aCAS: the value that it read; aNAR: its place in rao, see below
+  SubeventId source = 0;         ///< of a read (and aCAS): the write that it read from
+  SubeventId overwrote = 0;      ///< of a write (and aCAS): the write before it in `mo`
   Seq start = 0;                 ///< when it began; for all but aCW, aNLW, aNRW equal to `finish`; kNever: see below
   Seq finish = kNever;           ///< when it took effect in memory
   std::int64_t start_ps = 0;     ///< the same two instants in simulated picoseconds
   std::int64_t finish_ps = 0;
 };
 
-/// rao, the order in which a node's NIC executed remote atomics: an aNAR's place in it counts from 1. A NIC with
-/// several units keeps an order a unit, and the unit's number is above the place.
+/// rao is the order in which a node's NIC executed remote atomics; an aNAR's place in it counts from 1. A NIC with
+/// several units has an order for each; the unit's number is in the bits above the place.
 inline constexpr unsigned kRaoPlaceBits = 40;
 [[nodiscard]] constexpr std::uint64_t rao_place(const Subevent& s) {
   return s.value_read & ((std::uint64_t{1} << kRaoPlaceBits) - 1);
 }
 [[nodiscard]] constexpr std::uint64_t rao_unit(const Subevent& s) { return s.value_read >> kRaoPlaceBits; }
 
-/// Posted, and not begun when the run ended: of the NIC's subevents only. `value`, `source` and `overwrote` mean
-/// nothing then. `finish` is when the node's software learnt that the operation had failed, kNever if it did not.
+/// Posted but not begun when the run ended; only for subevents of NICs. `value`, `source` and `overwrote` are then
+/// meaningless. `finish` is when the node's software learned that the operation had failed; kNever if it did not.
 [[nodiscard]] constexpr bool is_unbegun(const Subevent& s) { return s.start == kNever; }
-/// Has it taken effect in memory?
+/// True if it has taken effect in memory.
 [[nodiscard]] constexpr bool has_finished(const Subevent& s) { return s.start != kNever && s.finish != kNever; }
-/// Of what never began because its operation failed: the node's software knew of it.
+/// True if it never began because its operation failed, and the node's software learned of that.
 [[nodiscard]] constexpr bool is_given_up(const Subevent& s) { return is_unbegun(s) && s.finish != kNever; }
 
-/// What the machine did between two accesses to memory. For pictures of a run: no checker looks at it.
+/// What the machine did between accesses to memory. Only for pictures of a run; no checker uses it.
 struct Activity {
   enum class Kind : std::uint8_t {
     packet,      ///< from when the NIC hands it to its port until the other NIC has it
@@ -153,24 +153,24 @@ struct Activity {
   Kind kind = Kind::packet;
   std::uint8_t opcode = 0;  ///< packets: an rdma::PacketOpcode
   std::uint16_t node = 0;   ///< where it begins
-  std::uint16_t peer = 0;   ///< packets: where it ends; else `node`
+  std::uint16_t peer = 0;   ///< packets: where it ends; otherwise `node`
   std::uint16_t zeros16 = 0;
   std::uint32_t qp = 0;      ///< of the sender
   std::uint32_t number = 0;  ///< packets: the packet sequence number
   std::uint32_t bytes = 0;   ///< packets: on the wire; TLPs: of their data
   std::uint32_t zeros32 = 0;
   std::int64_t start_ps = 0;   ///< simulated picoseconds
-  std::int64_t finish_ps = 0;  ///< packets: -1 when it never arrived; else equal to `start_ps`
+  std::int64_t finish_ps = 0;  ///< packets: -1 if it never arrived; otherwise equal to `start_ps`
 };
 
 static_assert(std::has_unique_object_representations_v<Call> && std::has_unique_object_representations_v<Subevent> &&
               std::has_unique_object_representations_v<Activity>);
 
-/// A named thing that calls act on.
+/// A named object that calls act on.
 struct Object {
   std::string name;                         ///< e.g. "bar/sst/ov0"
-  std::vector<std::uint32_t> participants;  ///< barriers: threads that synchronise; else empty
-  bool transitive = false;                  ///< barriers: fences every node, not the participants' only
+  std::vector<std::uint32_t> participants;  ///< of barriers: the threads that synchronise; otherwise empty
+  bool transitive = false;                  ///< of barriers: fences every node, not only the participants' nodes
 };
 
 struct Trace {
@@ -182,9 +182,9 @@ struct Trace {
   std::vector<std::vector<std::uint32_t>> node_sets = {{}};  ///< [0] is the empty set
   std::vector<Call> calls;
   std::vector<Subevent> subevents;   ///< in order of creation: a call's subevents may be anywhere
-  std::vector<Activity> activities;  ///< in order of their start; empty unless asked for
-  std::optional<Verbs> verbs;        ///< of a verbs program: what its queues did
-  bool atomics_have_places = true;   ///< false: read from a file of version 1 or 2, in which atomics read by aNRR
+  std::vector<Activity> activities;  ///< in order of their start; empty unless requested
+  std::optional<Verbs> verbs;        ///< for a verbs program: what its queues did
+  bool atomics_have_places = true;   ///< false: read from a file of version 1 or 2, in which atomics read with aNRR
   bool calls_have_times = true;      ///< false: read from a file of version 1, in which only subevents have times
 };
 

@@ -1,9 +1,9 @@
-// What a run of a verbs program did beside its accesses to memory: work requests and receives as they were posted,
-// messages that took receives, completion queue entries, polls; and the source lines of its calls.
+// What a run of a verbs program did besides its accesses to memory: work requests and receives as posted, messages that
+// took receives, completion queue entries, polls, and the source lines of its calls.
 //
 // These are the events of queues: a receive becomes known to the NIC (aRP), a message takes one (aRX), a receive CQE
-// and a send CQE are written (aRC, aSC), a poll takes one (aWT). Each list is in the order in which things happened,
-// which gives the orders of a receive queue (rqo, rco), of a completion queue (co, plo) and of a send queue
+// and a send CQE are written (aRC, aSC), a poll takes one (aWT). Each list is in the order in which things happened.
+// That gives the orders of a receive queue (rqo, rco), of a completion queue (co, plo) and of a send queue
 // (Request::number). docs/verbs.md says what a checker does with them.
 #pragma once
 
@@ -28,7 +28,7 @@ struct Verbs {
   struct QueuePair {
     std::uint32_t node = 0;
     Transport type = Transport::rc;
-    std::uint32_t peer = kNone;  ///< index of the queue pair that it is connected with
+    std::uint32_t peer = kNone;  ///< index of the queue pair that it is connected to
     std::uint32_t send_cq = 0;
     std::uint32_t recv_cq = 0;
     std::uint32_t receives = kNone;  ///< its receive queue, shared or not
@@ -61,7 +61,7 @@ struct Verbs {
 
   struct Receive {
     std::uint32_t thread = kNone;  ///< kNone: posted before the run
-    std::uint32_t after = 0;       ///< calls of the trace that had begun when it was posted
+    std::uint32_t after = 0;       ///< number of calls of the trace that had begun when it was posted
     std::uint32_t place = 0;
     std::uint32_t queue = 0;
     std::uint32_t bytes = 0;
@@ -69,14 +69,14 @@ struct Verbs {
     std::uint64_t wr_id = 0;
   };
 
-  /// A message that needs a receive has come to its responder.
+  /// A message that needs a receive has reached its responder.
   struct Message {
-    std::uint32_t request = kNone;  ///< index of the request; kNone: its poster has forgotten it
+    std::uint32_t request = kNone;  ///< index of the request; kNone: its sender no longer knows it
     std::uint32_t qp = 0;           ///< the responder's
-    std::uint32_t receive = kNone;  ///< index of what it took; kNone: there was none
+    std::uint32_t receive = kNone;  ///< index of the receive that it took; kNone: there was none
   };
 
-  /// A completion queue entry, in memory.
+  /// A completion queue entry in memory.
   struct Entry {
     std::uint32_t cq = 0;
     std::uint32_t qp = 0;
@@ -97,7 +97,7 @@ struct Verbs {
   std::vector<std::uint32_t> call_places;  ///< by call: index into places; shorter where unknown
   std::vector<QueuePair> queue_pairs;
   std::vector<Region> regions;
-  std::vector<std::uint32_t> cq_entries;  ///< by completion queue: how many it can hold
+  std::vector<std::uint32_t> cq_entries;  ///< by completion queue: its capacity
   std::vector<Request> requests;
   std::vector<Receive> receives;
   std::vector<Message> messages;
@@ -105,7 +105,7 @@ struct Verbs {
   std::vector<Poll> polls;
   std::vector<std::uint32_t> overruns;                         ///< completion queues that had no room
   std::vector<std::uint32_t> flag_calls;                       ///< calls that access their word as a flag
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> flags;  ///< words that are declared to be flags: node, address
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> flags;  ///< words that are declared as flags: node, address
   bool writes_overtake = false;     ///< hardware: writes of a queue pair are placed in any order
   bool reads_as_they_come = false;  ///< and READs do not wait for earlier writes
 };

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kBegin = ".loco-sim-";
 constexpr std::string_view kEnd = ".part";
 
-/// An open file of the system, or none (below 0).
+/// An open file descriptor, or none (below 0).
 class File {
  public:
   explicit File(int number = -1) : number_(number) {}
@@ -38,7 +38,7 @@ class File {
     return *this;
   }
   ~File() { shut(); }
-  /// False, with errno, when what was written could not be kept.
+  /// Returns false, with errno, if what was written could not be stored.
   bool shut() { return number_ < 0 || close(std::exchange(number_, -1)) == 0; }
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
@@ -47,7 +47,7 @@ class File {
   int number_;
 };
 
-/// What is streamed, into a file; remembers why the first write failed.
+/// A stream buffer for a file, which remembers why the first write failed.
 class FileBuffer final : public std::streambuf {
  public:
   explicit FileBuffer(int file) : file_(file) { setp(buffer_.data(), buffer_.data() + buffer_.size()); }
@@ -77,7 +77,7 @@ class FileBuffer final : public std::streambuf {
   std::array<char, 1U << 16U> buffer_;
 };
 
-/// What handlers of signals remove: they may use neither locks nor memory of their own.
+/// What signal handlers remove; they must use neither locks nor allocated memory.
 struct UnderWay {
   int folder = -1;
   std::array<char, 64> name{};
@@ -95,7 +95,7 @@ std::string fresh_name() {
   return name + std::string(kEnd);
 }
 
-/// As long as it lives, signals that handlers clean up after wait: between making a file and saying which it is.
+/// Delays the signals that handlers clean up after, from making a file until its name is recorded.
 class SignalsWait {
  public:
   SignalsWait() {
@@ -117,8 +117,8 @@ class SignalsWait {
   bool waiting_ = false;
 };
 
-/// A file beside its place, until it is renamed into it or not. Whoever writes one holds a lock on it: those that
-/// nobody holds were left by a process that was killed.
+/// A temporary file next to its final place, until it is renamed or discarded. The writer holds a lock on it; files
+/// without a lock were left by a killed process.
 class Beside {
  public:
   Beside(int folder, const std::string& told) : folder_(folder) {
@@ -138,7 +138,7 @@ class Beside {
     if (!name_.empty()) unlinkat(folder_, name_.c_str(), 0);
   }
   File& file() { return file_; }
-  /// False, with errno, when it cannot be.
+  /// Returns false, with errno, if it fails.
   bool rename_to(const std::string& place) {
     if (renameat(folder_, name_.c_str(), folder_, place.c_str()) != 0) return false;
     name_.clear();
@@ -147,16 +147,16 @@ class Beside {
 
  private:
   void try_name(const std::string& name) {
-    constexpr mode_t kMode = 0666;  // less what the user masks
+    constexpr mode_t kMode = 0666;  // minus the user's umask
     File file(openat(folder_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
     if (!file.is_open()) return;
     struct stat status {};
-    // Between the two lines before this one, somebody may have taken it for a dead process's. Where there are no locks,
-    // there is nobody who would.
+    // Between the two lines before this one, another process may have taken the file for a dead process's and removed
+    // it. On file systems without locks nobody does.
     const bool locked = flock(file.number(), LOCK_EX | LOCK_NB) == 0;
     if (locked && (fstat(file.number(), &status) != 0 || status.st_nlink == 0)) return;
     if (!locked && errno == EWOULDBLOCK) return;
-    lock_ = File(fcntl(file.number(), F_DUPFD_CLOEXEC, 0));  // it outlives the file, until that has its name
+    lock_ = File(fcntl(file.number(), F_DUPFD_CLOEXEC, 0));  // outlives the file, until that has its name
     file_ = std::move(file);
     name_ = name;
   }
@@ -168,7 +168,7 @@ class Beside {
   UnderWay mark_;
 };
 
-/// Removes what processes that were killed have left in the folder.
+/// Removes what killed processes have left in the folder.
 void remove_left(int folder, const fs::path& path) {
   std::error_code ignored;
   for (auto at = fs::directory_iterator(path, ignored); at != fs::directory_iterator(); at.increment(ignored)) {
@@ -184,7 +184,7 @@ extern "C" void remove_and_end(int signal) {
   constexpr std::string_view kWord = "loco-sim: interrupted\n";
   if (signal == SIGINT) {
     std::signal(SIGPIPE, SIG_IGN);
-    // what cannot be said is not said
+    // ignored if it cannot be written
     [[maybe_unused]] const ssize_t said = write(STDERR_FILENO, kWord.data(), kWord.size());
   }
   std::signal(signal, SIG_DFL);
@@ -193,7 +193,7 @@ extern "C" void remove_and_end(int signal) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-/// In folders such as /tmp only who owns a file, or the folder, may put another one in its place.
+/// In folders such as /tmp only the owner of a file or of the folder may replace it.
 bool is_kept_by_another(const fs::path& path) {
   struct stat folder {};
   struct stat file {};
@@ -208,7 +208,7 @@ bool can_be_replaced(const fs::path& path) {
   return type == fs::file_type::not_found || (type == fs::file_type::regular && access(path.c_str(), W_OK) == 0);
 }
 
-/// `told`: the path that errors name.
+/// `told`: the path for error messages.
 void write_into(File& file, const std::string& told, const std::function<void(std::ostream&)>& write) {
   FileBuffer buffer(file.number());
   std::ostream out(&buffer);
@@ -219,7 +219,7 @@ void write_into(File& file, const std::string& told, const std::function<void(st
   if (!file.shut()) throw std::system_error(errno, std::generic_category(), told);
 }
 
-/// Of /dev/stdout and its like, where these are files: the one that the path leads to; below 0: neither.
+/// If the path is /dev/stdout or the like and leads to a regular file: its descriptor; otherwise below 0.
 int standard_file(const std::string& path) {
   struct stat there {};
   if (stat(path.c_str(), &there) != 0 || !S_ISREG(there.st_mode)) return -1;
@@ -231,15 +231,15 @@ int standard_file(const std::string& path) {
   return -1;
 }
 
-/// As it is: what cannot be replaced. Who writes to the same file meanwhile waits.
+/// Writes directly to what cannot be replaced. Other writers of the same file wait meanwhile.
 void write_in_place(const std::string& path, const std::function<void(std::ostream&)>& write) {
   if (const int standard = standard_file(path); standard >= 0) {
-    // What went there before, and what comes after, goes to the same file: it is added to.
+    // Earlier and later output goes to the same file, so this is appended.
     File same(fcntl(standard, F_DUPFD_CLOEXEC, 0));
     return write_into(same, path, write);
   }
   constexpr mode_t kMode = 0666;
-  File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));  // of another's file O_CREAT may be refused
+  File file(open(path.c_str(), O_WRONLY | O_CLOEXEC));  // O_CREAT may be refused for another user's file
   if (!file.is_open() && errno == ENOENT) file = File(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode));
   if (!file.is_open()) throw std::system_error(errno, std::generic_category(), path);
   struct stat status {};
@@ -250,8 +250,7 @@ void write_in_place(const std::string& path, const std::function<void(std::ostre
   write_into(file, path, write);
 }
 
-/// Whoever may read and write what was there may read and write what comes in its place. It is no program that runs as
-/// somebody else: who owns the new file is who writes it.
+/// The new file gets the permissions of the old one, except for setuid: its owner is the user who writes it.
 void keep_permissions(int file, const std::string& path) {
   struct stat status {};
   constexpr mode_t kPermissions = 0777;
@@ -266,7 +265,7 @@ void write_whole_file(const std::string& path, const std::function<void(std::ost
   if (!can_be_replaced(path)) return write_in_place(path, write);
   const fs::path folder_path = folder_of(path);
   const File folder(open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open()) return write_in_place(path, write);  // one that may be written to and not read
+  if (!folder.is_open()) return write_in_place(path, write);  // a folder that may be written to but not read
   remove_left(folder.number(), folder_path);
   Beside beside(folder.number(), path);
   keep_permissions(beside.file().number(), path);
@@ -279,7 +278,7 @@ void leave_nothing_on_signals() {
   handled = true;
   for (const int signal : kSignals) {
     const auto before = std::signal(signal, remove_and_end);
-    if (before != SIG_DFL) std::signal(signal, before);  // somebody else's, or ignored, as in the background
+    if (before != SIG_DFL) std::signal(signal, before);  // another handler, or ignored as in the background
   }
 }
 

@@ -14,14 +14,14 @@ bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80;
 bool ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 int number(std::size_t n) { return static_cast<int>(std::min<std::size_t>(n, 1U << 30U)) + 1; }
 
-/// Takes a beginning away, if it is there.
+/// Removes a prefix if it is there.
 bool remove(std::string_view& text, std::string_view beginning) {
   const bool there = text.substr(0, beginning.size()) == beginning;
   if (there) text.remove_prefix(beginning.size());
   return there;
 }
 
-/// What libyaml expected, in words for those who do not know its grammar.
+/// What libyaml expected, in words that do not need its grammar.
 std::string_view in_words(std::string_view expected) {
   if (expected == "node content") return "a value";
   if (expected == "key") return "a key";
@@ -37,7 +37,7 @@ class Parser {
   Parser& operator=(const Parser&) = delete;
   ~Parser();
 
-  /// The next event; null at the end. Valid until the next call.
+  /// The next event, or null at the end. Valid until the next call.
   [[nodiscard]] const Event* next();
 
  private:
@@ -55,7 +55,7 @@ class Parser {
   yaml_parser_t parser_{};
   yaml_event_t raw_{};
   Event event_;
-  // libyaml counts characters: the last one that was looked for, its byte, and the first byte of the last line
+  // libyaml counts characters: the last one that was looked up, its byte, and the first byte of its line
   std::size_t character_ = 0;
   std::size_t byte_ = 0;
   std::size_t line_ = 0;
@@ -64,7 +64,7 @@ class Parser {
 
 Parser::Parser(std::string_view text) : text_(text), ascii_(std::all_of(text.begin(), text.end(), ascii)) {
   if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
-  yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);  // else it looks for UTF-16, where bytes are no columns
+  yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);  // else libyaml looks for UTF-16, where bytes are no columns
   yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()), text_.size());
 }
 
@@ -113,7 +113,7 @@ void Parser::describe() {
     case YAML_MAPPING_END_EVENT:
       event_.kind = Event::Kind::map_end;
       break;
-    default:  // begin and end of the stream: not told
+    default:  // begin and end of the stream are not reported
       break;
   }
 }
@@ -124,10 +124,10 @@ void Parser::describe_value(Event::Kind kind, const yaml_char_t* anchor, const y
   event_.tag = view(tag);
 }
 
-/// libyaml drops the tag "!" of plain scalars, which makes text of them (YAML 1.2, 6.8.2). But their places are where
-/// tag or anchor stand, and no plain scalar begins like these.
+/// libyaml drops the tag "!" of plain scalars, which makes them text (YAML 1.2, 6.8.2). But an event's place is that of
+/// its tag or anchor, and no plain scalar begins like these.
 bool Parser::tagged_as_text() {
-  if (raw_.start_mark.index == raw_.end_mark.index) return false;  // no value, written nowhere
+  if (raw_.start_mark.index == raw_.end_mark.index) return false;  // no value, not written in the text
   constexpr std::string_view kBlanks = " \t\r\n";
   std::size_t at = offset(raw_.start_mark);
   if (at < text_.size() && text_[at] == '&') at = text_.find_first_not_of(kBlanks, text_.find_first_of(kBlanks, at));
@@ -139,10 +139,10 @@ Problem Parser::problem() {
   std::string_view what = view(reinterpret_cast<const yaml_char_t*>(parser_.problem));
   if (parser_.error == YAML_READER_ERROR) return {place_of(parser_.problem_offset), "", std::string(what), "", {}};
   const Mark began = place(parser_.context_mark);
-  if (what == "could not find expected ':'") {  // found out behind the word that is no key
+  if (what == "could not find expected ':'") {  // noticed only after the word that is no key
     return {began, "a key and ':'", std::string(rest_of_line(offset(parser_.context_mark))), "", {}};
   }
-  // at the end of the text libyaml believes in one more line
+  // at the end of the text libyaml assumes one more line
   const std::size_t where = offset(parser_.problem_mark);
   Problem p{where == text_.size() ? place_of(where) : place(parser_.problem_mark), "", "", "", {}};
   if (where < text_.size() && text_[where] == '\t' && what == "found character that cannot start any token") {
@@ -179,7 +179,7 @@ std::size_t Parser::offset(const yaml_mark_t& mark) {
 Mark Parser::place(const yaml_mark_t& mark) {
   if (ascii_) return {number(mark.line), number(mark.column)};
   const std::size_t at = offset(mark);
-  if (mark.line != line_ || at < line_byte_) {  // libyaml knows more line ends than one: go back as many characters
+  if (mark.line != line_ || at < line_byte_) {  // libyaml has several line ends: go back as many characters
     line_ = mark.line;
     line_byte_ = at;
     for (std::size_t i = 0; i < mark.column && line_byte_ > 0; ++i) {
@@ -192,7 +192,7 @@ Mark Parser::place(const yaml_mark_t& mark) {
 
 Mark Parser::place_of(std::size_t offset) const {
   const std::string_view before = text_.substr(0, offset);
-  const std::size_t line = before.rfind('\n') + 1;  // 0 when there is none
+  const std::size_t line = before.rfind('\n') + 1;  // 0 if there is none
   return {number(static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'))),
           number(before.size() - line)};
 }

@@ -1,6 +1,6 @@
-// The parsing events of a YAML text, one by one: what trees are built from (node.hpp).
+// The parsing events of a YAML text, one by one; trees are built from them (node.hpp).
 //
-// Nothing recurses, whatever the nesting: a receiver that wants a bound counts the starts.
+// Nothing recurses, whatever the nesting. A receiver that needs a limit counts the starts.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace loco::yaml {
 
 using text::Mark;
 
-/// What is thrown where a text is no YAML.
+/// Thrown if a text is not YAML.
 struct Problem {
   Mark at;
-  std::string expected;  ///< what must stand there; empty when the parser only says what is wrong
-  std::string found;     ///< with `expected`: the rest of the line as written; else what is wrong
+  std::string expected;  ///< what is expected there; empty if the parser only says what is wrong
+  std::string found;     ///< with `expected`: the rest of the line as written; otherwise what is wrong
   std::string context;   ///< "while scanning a quoted scalar" that began at `began`; or empty
   Mark began;
 };
@@ -35,17 +35,17 @@ struct Event {
   };
 
   Kind kind = Kind::document_start;
-  Mark at;                  ///< where the value begins, with its anchor and tag
-  std::string_view anchor;  ///< of a value, or the one an alias names; empty without
-  std::string_view tag;     ///< of a value, resolved; empty without
+  Mark at;                  ///< where the value begins, including its anchor and tag
+  std::string_view anchor;  ///< of a value, or the one that an alias names; empty if there is none
+  std::string_view tag;     ///< of a value, resolved; empty if there is none
   std::string_view text;    ///< of a scalar, decoded
-  bool plain = false;       ///< scalars: neither in quotes, nor a block, nor text by the tag "!"
+  bool plain = false;       ///< of scalars: neither in quotes, nor a block, nor text by the tag "!"
 
-  /// A plain scalar that stands for no value.
+  /// True for a plain scalar that means no value.
   [[nodiscard]] bool null() const;
 };
 
-/// Who is told the events.
+/// Receives the events.
 class Receiver {
  public:
   Receiver() = default;
@@ -53,14 +53,14 @@ class Receiver {
   Receiver& operator=(const Receiver&) = delete;
   virtual ~Receiver() = default;
 
-  /// What an event refers to is gone after the call.
+  /// What an event refers to is valid only during the call.
   virtual void take(const Event& event) = 0;
 };
 
-/// Tells the events of a text, in UTF-8, in their order. Throws Problem, and what the receiver throws.
+/// Passes the events of a text, in UTF-8, in order. Throws Problem, and what the receiver throws.
 void read_events(std::string_view text, Receiver& receiver);
 
-/// The text without the byte-order mark that it may begin with, as read_events() takes it.
+/// The text without a byte-order mark at its beginning, as read_events() expects it.
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
 }  // namespace loco::yaml

@@ -19,7 +19,7 @@ std::string double_quoted(const std::string& text) {
   return fmt::format("\"{}\"", text::printable(escaped));
 }
 
-/// Is a quoted scalar something else without its quotes?
+/// True if a quoted scalar would mean something else without quotes.
 bool needs_quotes(const std::string& text) {
   const auto harmless = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';

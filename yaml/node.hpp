@@ -1,7 +1,7 @@
 // A YAML document as a tree that knows where each value was written.
 //
-// Refused with an InputError: what is no YAML, keys that are no scalars or occur twice, tags, aliases of nothing or of
-// what is not finished, and documents beyond the bounds below. The order of keys is that of the text.
+// Refused with an InputError: text that is not YAML, keys that are not scalars or occur twice, tags, aliases of nothing
+// or of an unfinished value, and documents beyond the limits below. Keys keep the order of the text.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +28,14 @@ struct Node {
   Kind kind = Kind::null;
   Place place;
   std::string text;            ///< scalars: as written, without quotes
-  bool quoted = false;         ///< scalars: written in quotes, so text even when it looks like a number
+  bool quoted = false;         ///< scalars: written in quotes, and so text even if it looks like a number
   std::vector<Node> items;     ///< lists
   std::vector<Entry> entries;  ///< maps
 
   /// The value of a key of a map, or nullptr.
   [[nodiscard]] const Node* find(std::string_view key) const;
   [[nodiscard]] Node* find(std::string_view key);
-  /// What an error message says was found: `"text"`, `[a, b]`, `{a: 1}`, `nothing`; cut when it is long.
+  /// What an error message shows as found: `"text"`, `[a, b]`, `{a: 1}`, `nothing`; shortened if it is long.
   [[nodiscard]] std::string description() const;
 };
 
@@ -48,7 +48,7 @@ struct Entry {
 /// A node on one line, as in a YAML flow collection.
 [[nodiscard]] std::string flow_text(const Node& node);
 
-/// The one document of a text; null when there is none. `file` is what messages call the text.
+/// The only document of a text; a null node if there is none. `file` is the text's name in messages.
 [[nodiscard]] Node parse_document(std::string_view text, const text::SourceName& file);
 
 /// All documents of a text, of any length.
@@ -57,13 +57,13 @@ struct Entry {
 /// Reads and parses a file with one document. A missing or oversized file is an InputError at 1:1.
 [[nodiscard]] Node load_document(const std::string& path);
 
-/// Parses the value of an override such as `--set key=[1, 2]`: every place in it is `source`.
+/// Parses the value of an override such as `--set key=[1, 2]`. Every place in it is `source`.
 [[nodiscard]] Node parse_override(const std::string& text, const std::string& source);
 
-/// What is at the dotted path, or nullptr.
+/// The value at the dotted path, or nullptr.
 [[nodiscard]] const Node* find_at(const Node& root, std::string_view dotted_path);
 
-/// Puts `value` at the dotted path, making maps on the way and replacing what is there.
+/// Puts `value` at the dotted path, creating maps on the way and replacing what is there.
 void set_at(Node& root, std::string_view dotted_path, const Node& value);
 
 }  // namespace loco::yaml

@@ -1,4 +1,4 @@
-// The tree of a text, from its events.
+// Builds the tree of a text from its events.
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
@@ -20,12 +20,12 @@ using text::InputError;
 
 namespace {
 
-/// What the anchors of a document name. No name is the empty one.
+/// The values that a document's anchors name. The empty name means none.
 class Anchors {
  public:
   static constexpr const char* kExpected = "an alias of a finished value";
 
-  /// From here on the name means a value that is not finished.
+  /// From here on the name refers to an unfinished value.
   void begin(const std::string& name) {
     if (!name.empty()) values_[name].reset();
   }
@@ -33,7 +33,7 @@ class Anchors {
     if (!name.empty()) values_.insert_or_assign(name, value);
   }
   void clear() { values_.clear(); }
-  /// The finished value; nullptr when there is none: then found() says what there is in place of kExpected.
+  /// The finished value, or nullptr if there is none; found() then says what was found instead of kExpected.
   [[nodiscard]] const Node* find(const std::string& name) const {
     const auto known = values_.find(name);
     return known != values_.end() && known->second ? &*known->second : nullptr;
@@ -81,7 +81,7 @@ class TreeBuilder : public Receiver {
   struct Open {
     Node node;
     std::string anchor;
-    std::optional<Entry> entry;  // maps: the key whose value comes next
+    std::optional<Entry> entry;  // of maps: the key whose value follows
   };
 
   void alias(const Event& event) {
@@ -166,7 +166,7 @@ class TreeBuilder : public Receiver {
 
   void add_key(Open& parent, const Node& key) {
     if (key.kind != Node::Kind::scalar && !wrong_key_) {
-      wrong_key_ = key;  // told at the end: where brackets do not match, the parser has a better word for it
+      wrong_key_ = key;  // reported at the end, because for unmatched brackets the parser has a better message
     }
     if (key.text == "<<" && !key.quoted)
       throw InputError(key.place, "", "a key", "\"<<\", which merges maps in YAML 1.1 only");
@@ -192,7 +192,7 @@ class TreeBuilder : public Receiver {
   std::optional<Node> wrong_key_;
 };
 
-/// The error that a user reads.
+/// The error shown to the user.
 InputError not_yaml(const Problem& problem, const text::SourceName& file) {
   const std::string found = problem.found.empty() ? "the end of the line" : in_quotes(problem.found);
   return {{file, problem.at},

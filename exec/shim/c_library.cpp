@@ -1,4 +1,4 @@
-// The C library's own functions, found in its table of symbols.
+// Finds the C library's own functions in its symbol table.
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
@@ -19,7 +19,7 @@ struct Library {
 };
 Library library{};
 
-/// How many symbols there are, by the GNU hash table: the end of the last chain.
+/// The number of symbols, from the GNU hash table: the end of the last chain.
 std::uint32_t symbols_in(const std::uint32_t* table) {
   const std::uint32_t buckets = table[0];
   const std::uint32_t first = table[1];
@@ -39,7 +39,7 @@ int find_library(dl_phdr_info* info, std::size_t, void*) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     if (info->dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     const auto* entry = reinterpret_cast<const Elf64_Dyn*>(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-    for (; entry->d_tag != DT_NULL; ++entry) {  // the loader has made addresses of these
+    for (; entry->d_tag != DT_NULL; ++entry) {  // the loader has turned these into addresses
       if (entry->d_tag == DT_SYMTAB) library.symbols = reinterpret_cast<const Elf64_Sym*>(entry->d_un.d_ptr);
       if (entry->d_tag == DT_STRTAB) library.names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
       if (entry->d_tag == DT_VERSYM) library.versions = reinterpret_cast<const Elf64_Half*>(entry->d_un.d_ptr);
@@ -62,7 +62,7 @@ void* c_library_symbol(const char* name) {
     if (s.st_shndx == SHN_UNDEF || std::strcmp(library.names + s.st_name, name) != 0) continue;
     if (library.versions != nullptr && (library.versions[i] & kHidden) != 0) continue;
     auto* const at = reinterpret_cast<void*>(library.base + s.st_value);
-    constexpr unsigned char kChosenAtStart = 10;  // STT_GNU_IFUNC: a function that gives it
+    constexpr unsigned char kChosenAtStart = 10;  // STT_GNU_IFUNC: a function that returns the address
     if (ELF64_ST_TYPE(s.st_info) == kChosenAtStart) return reinterpret_cast<void* (*)()>(at)();
     return at;
   }

@@ -19,7 +19,7 @@ namespace {
 thread_local Channel* t_channel __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool t_interrupted __attribute__((tls_model("initial-exec"))) = false;
 bool attached = false;
-bool has_family = false;  ///< children by fork, or a parent: signals from them come in this process's turns only
+bool has_family = false;  ///< it has forked, or was forked: family signals are delivered in this process's turns only
 bool forked_child = false;
 std::int64_t frozen_time = 0;
 long process = 0;
@@ -31,10 +31,10 @@ int file_of_channel = -1;
   end_now(126);
 }
 
-char** variables = nullptr;  ///< as the loader gives them, before the C library has them
+char** variables = nullptr;  ///< from the loader, before the C library has them
 
-/// Where the channel is. The program finds another variable in its place, which says that it is conducted: behind the
-/// variables lies the auxiliary vector, which programs find by their number.
+/// The channel's variable. It is replaced by another one, which says that the program is conducted, and is not removed:
+/// the auxiliary vector after the variables is found by their number.
 const char* take_variable() {
   const std::size_t length = std::strlen(kChannelVariable);
   for (char** at = variables == nullptr ? environ : variables; at != nullptr && *at != nullptr; ++at) {
@@ -47,7 +47,7 @@ const char* take_variable() {
   return nullptr;
 }
 
-/// Other libraries' constructors may call what the shim replaces before its own constructor has run.
+/// Constructors of other libraries may call replaced functions before the shim's own constructor has run.
 void attach() {
   attached = true;
   const char* const text = take_variable();
@@ -55,7 +55,7 @@ void attach() {
   const int file = std::atoi(text);
   void* const memory = mmap(nullptr, sizeof(Channel), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return;
-  system_call(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // a program that it becomes by exec gets it back (processes.cpp)
+  system_call(SYS_fcntl, file, F_SETFD, FD_CLOEXEC);  // processes.cpp gives it back to an image after exec
   t_channel = static_cast<Channel*>(memory);
   if (t_channel->version != kProtocolVersion || t_channel->bytes != sizeof(Channel)) misfit();
   t_channel->thread = static_cast<std::uint32_t>(system_call(SYS_gettid));
@@ -71,11 +71,11 @@ void hand_over_alone(Channel& c) {
     system_call(SYS_futex, &c.turn, FUTEX_WAIT, static_cast<std::uint32_t>(Turn::conductor), nullptr, nullptr, 0);
 }
 
-/// Signals that come while others have their turns are delivered when this process has its own, at a time that is the
+/// Signals that arrive during other processes' turns are delivered in this process's own turn, at a time that is the
 /// same in each run.
 void hand_over(Channel& c) {
   if (!has_family) return hand_over_alone(c);
-  constexpr std::size_t kBytes = 8;  // the kernel's signal sets
+  constexpr std::size_t kBytes = 8;  // size of the kernel's signal sets
   std::uint64_t most = ~std::uint64_t{0} & ~(std::uint64_t{1} << (silence_signal() - 1));
   std::uint64_t before = 0;
   std::uint64_t pending = 0;
@@ -191,7 +191,7 @@ void approximated(const char* what) { note(Note::approximated, what); }
 
 namespace {
 
-/// The first constructor of all (-z initfirst): others may look at the time-stamp counter in theirs.
+/// The first of all constructors (-z initfirst), because others may read the time-stamp counter.
 [[gnu::constructor]] void begin(int, char**, char** environment) {
   variables = environment;
   if (channel() == nullptr) return;
@@ -213,7 +213,7 @@ namespace {
 }  // namespace
 }  // namespace loco::shim
 
-// The library of connection managers (cm.cpp) is another one.
+// For the connection managers' library (cm.cpp), which is separate.
 LOCO_EXPORT loco::exec::Channel* loco_sim_channel() { return loco::shim::channel(); }
 LOCO_EXPORT std::int64_t loco_sim_call(loco::exec::Request request, std::uint64_t a, std::uint64_t b) {
   return loco::shim::call(request, a, b);

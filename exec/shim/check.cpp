@@ -12,14 +12,14 @@ namespace {
 
 enum class Queue : std::uint8_t { send, receive, shared };
 
-/// A part of memory that a request is working on.
+/// Memory that a request in progress uses.
 struct Held {
   std::uintptr_t from, to;
   std::uintptr_t caller;
   std::uint64_t wr_id;
   std::uint32_t queue, place;
   Queue kind;
-  bool written;  ///< by the NIC; else read
+  bool written;  ///< written by the NIC; otherwise read
   const char* what;
 };
 
@@ -31,8 +31,8 @@ std::uintptr_t highest = 0;
 
 constexpr const char* kNames[] = {"WRITE", "READ", "compare-and-swap", "fetch-and-add", "SEND"};
 
-/// Has this pair of places been told, and in these words? The conductor looks at all; this saves most of the ways
-/// there.
+/// True if this pair of places has been reported in these words. The conductor checks all reports; this saves most
+/// calls.
 bool told(std::uintptr_t where, std::uintptr_t caller, char word) {
   constexpr std::size_t kKept = 256;
   struct Pair {
@@ -54,13 +54,13 @@ void tell(std::uintptr_t where, const char* what, const Held& by) {
   call(Request::note, static_cast<std::uint64_t>(Note::race), where, by.caller);
 }
 
-/// Between two requests that are there at once.
+/// Checks a request against the others in progress.
 void check_against_others(const Held& one) {
   for (std::size_t i = 0; i < count; ++i) {
     const Held& other = held[i];
     if (other.to <= one.from || one.to <= other.from || !(other.written || one.written)) continue;
     if (other.caller == one.caller && other.kind == one.kind && other.kind != Queue::send)
-      continue;  // a ring of one buffer
+      continue;  // a ring that consists of one buffer
     char text[160];
     std::snprintf(text, sizeof(text), "a %s %s memory that is also %s by", one.what,
                   one.written ? "writes to" : "reads", other.written ? "written" : "read");
@@ -152,7 +152,7 @@ void check_send(const Qp& qp, std::uint32_t place, const SendRecord& record, con
   }
 }
 
-// A receive in several parts is several entries, of one number.
+// A receive with several parts has several entries with the same number.
 void check_receive(std::uint32_t queue, bool shared, std::uint64_t wr_id, const ibv_sge* list, int parts,
                    std::uintptr_t caller) {
   static std::uint32_t number = 0;
@@ -209,7 +209,7 @@ LOCO_EXPORT void loco_sim_access(std::uintptr_t address, std::size_t bytes, int 
   }
 }
 
-/// The program was compiled for it.
+/// The program was compiled to report accesses.
 LOCO_EXPORT void loco_sim_accesses_are_told() {
   if (Channel* const c = channel()) c->accesses_told = 1;
 }

@@ -1,5 +1,5 @@
-// Waiting for children, and signals to them, by the numbers that the program knows. A child that has ended is there to
-// be waited for before its parent has its next turn.
+// Waiting for children, and signals to them, by the process numbers that the program knows. A child that has ended can
+// be waited for before its parent's next turn.
 #include "exec/shim/children.hpp"
 
 #include <csignal>
@@ -22,7 +22,7 @@ struct Child {
   pid_t real;
   int shown;
 };
-/// A child that nobody conducts (of vfork, posix_spawn) is known by the kernel's number.
+/// A child that is not conducted (of vfork, posix_spawn) is known by the kernel's number.
 bool is_other_child(pid_t process) {
   siginfo_t info{};
   return system_call(SYS_waitid, P_PID, process, &info, WEXITED | WNOHANG | WNOWAIT, nullptr) == 0;
@@ -32,7 +32,8 @@ constexpr int kChildrenMax = 4096;
 Child children[kChildrenMax];
 int child_count = 0;
 
-/// 0: no process of this program's has that number. Those of others are never the kernel's.
+/// The kernel's number; 0 if none of this program's processes has that number. Numbers of other processes are never
+/// passed to the kernel.
 pid_t real_of(pid_t shown) {
   if (shown <= 0) return 0;
   if (shown == shown_id()) return static_cast<pid_t>(system_call(SYS_getpid));
@@ -48,7 +49,7 @@ bool is_conducted(pid_t real) {
   return false;
 }
 
-/// It has been waited for: the kernel may give its number again.
+/// A child has been waited for, so the kernel may reuse its number.
 int take_shown(pid_t real) {
   for (int i = 0; i < child_count; ++i) {
     if (children[i].real != real) continue;
@@ -59,8 +60,8 @@ int take_shown(pid_t real) {
   return real;
 }
 
-/// `look` waits for a child with these options; what it finds, by the number that the program knows. A child that
-/// nobody conducts is waited for in real time.
+/// `look` waits for a child with these options; the result is the number that the program knows. A child that is not
+/// conducted is waited for in real time.
 template <typename Look>
 pid_t wait_in_turns(pid_t real, int options, Look look) {
   open_pages();
@@ -78,7 +79,7 @@ pid_t wait_in_turns(pid_t real, int options, Look look) {
   }
 }
 
-/// Will the process end of a signal? By what /proc says of it.
+/// True if the signal will end the process, according to /proc.
 bool is_deadly(pid_t process, int signal) {
   if (signal == SIGKILL) return true;
   if (signal == 0 || signal == SIGCHLD || signal == SIGCONT || signal == SIGSTOP || signal == SIGURG) return false;
@@ -108,7 +109,7 @@ bool has_ended(pid_t process) {
   return state == nullptr || state[1] == 0 || state[2] == 'Z' || state[2] == 'X';
 }
 
-/// Waits, in real time, until a process that has been killed is a zombie.
+/// Waits, in real time, until a killed process is a zombie.
 void wait_for_end(pid_t process) {
   for (int looks = 0; looks < 20'000 && !has_ended(process); ++looks) {
     const timespec shortly{0, 50'000};
@@ -163,7 +164,7 @@ LOCO_EXPORT pid_t waitpid(pid_t process, int* status, int options) {
   }
   return wait_in_turns(real, options, [&](int how) {
     if ((how & WNOWAIT) == 0) return next_waitpid(real, status, how);
-    siginfo_t info{};  // is there one?
+    siginfo_t info{};  // checks that there is one
     return waitid(real > 0 ? P_PID : P_ALL, static_cast<id_t>(real > 0 ? real : 0), &info, WEXITED | how) == 0
                ? static_cast<pid_t>(info.si_pid)
                : -1;
@@ -196,11 +197,11 @@ LOCO_EXPORT int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
   return found < 0 ? -1 : 0;
 }
 
-// A child that stands still, and that the signal ends, has ended when the call is over.
+// A standing child that the signal ends has ended when the call returns.
 LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
   LOCO_NEXT(kill);
   if (channel() == nullptr) return next_kill(process, signal);
-  // a group: who is known of it
+  // for a group: its known member
   const pid_t real =
       process == 0 ? static_cast<pid_t>(system_call(SYS_getpid)) : real_of(process < 0 ? -process : process);
   if (real == 0 || process == -1) {
@@ -255,7 +256,7 @@ LOCO_EXPORT int pause() {
 
 namespace {
 
-/// Hands over, unless it is a child of vfork, which only borrows this memory.
+/// Hands over, except in a child of vfork, which only borrows this memory.
 void leave() {
   Channel* const c = channel();
   if (c == nullptr || system_call(SYS_getpid) != attached_process()) return;
@@ -276,7 +277,7 @@ LOCO_EXPORT __attribute__((noreturn)) void _Exit(int status) noexcept { _exit(st
 
 LOCO_EXPORT int close_range(unsigned from, unsigned to, int flags) noexcept {
   int result = 0;
-  // around the descriptors that the program does not know of
+  // leaves out the shim's own descriptors
   while (from <= to) {
     unsigned end = from;
     while (end <= to && end < 65'536 && !is_own_file(static_cast<int>(end))) ++end;

@@ -1,4 +1,4 @@
-// Children that a program makes by fork: programs of the same host, with numbers that are the same in each run.
+// Children that a program forks: programs of the same host, with process numbers that are the same in each run.
 #pragma once
 
 #include <cstdint>
@@ -6,15 +6,15 @@
 
 namespace loco::shim {
 
-/// What getpid gives in a process of this host, and what its parent calls it.
+/// The result of getpid in a process of this host, and the number of this process's parent.
 [[nodiscard]] int shown_id_of(std::uint32_t process);
 [[nodiscard]] int parent_shown_id();
-/// fork(): the child has a channel of its own, and waits for its turn.
+/// fork(): the child has its own channel and waits for its turn.
 [[nodiscard]] int fork_conducted();
 
-/// A child of this process, by the kernel's number and the one that it is known by.
+/// Records a child of this process: the kernel's number and the one shown to the program.
 void note_child(pid_t real, int shown);
-/// A child has none yet.
+/// A new child has no children yet.
 void forget_children();
 
 }  // namespace loco::shim

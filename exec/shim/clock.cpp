@@ -1,10 +1,10 @@
 // Simulated time: clocks, sleeping, alarms.
 //
-// The first look at a clock after anything else takes no time, each further one in a row 20 ns: a loop that waits for a
-// time gets there, and who reads a clock around an operation does not measure the reading. A look that would see what
-// the look before it has seen, because the clock shows microseconds, stands for all looks until it shows something
-// else. A program that only reads clocks runs ahead by a quantum that doubles from 1 to 64 us, and then is a 64th of
-// the time since it began to do so, so that waiting for long does not cost a change of control every few looks.
+// The first clock read after anything else takes no time, each further one in a row 20 ns: a loop that waits for a time
+// gets there, and a program that reads a clock around an operation does not measure the reading. If a read would show
+// the same as the one before, because the clock has a resolution of microseconds, it stands for all reads until the
+// clock changes. A program that only reads clocks runs ahead by a quantum that doubles from 1 to 64 us, and then grows
+// to a 64th of the time since the first read, so that a long wait does not change control every few reads.
 #include <csignal>
 #include <cstring>
 #include <sys/resource.h>
@@ -28,19 +28,19 @@ constexpr std::int64_t kMicrosecond = 1'000'000;
 constexpr std::int64_t kEpochSeconds = 1'700'000'000;  // 2023-11-14 22:13:20 UTC
 constexpr std::int64_t kBootSeconds = 1000;
 
-/// Looks at clocks in a row.
+/// Clock reads in a row.
 struct Row {
   std::int64_t quantum = kQuantumMin;
   std::int64_t looks = 0;
   std::int64_t began = 0;
-  std::int64_t unit = 0;  ///< of the clock that was looked at last
+  std::int64_t unit = 0;  ///< resolution of the clock read last
   std::int64_t seen = 0;  ///< what it showed
 };
 thread_local Row t_row __attribute__((tls_model("initial-exec")));
 
 std::int64_t now_of(const Channel& c) { return c.now_ps + c.ahead_ps; }
 
-/// Looks until the clock, which shows multiples of `unit`, shows something else, or the quantum is over.
+/// Reads until the clock, which shows multiples of `unit`, shows something else, or the quantum is over.
 void look_again(Channel& c, std::int64_t unit) {
   const std::int64_t until_other = (t_row.seen + 1) * unit - now_of(c);
   const std::int64_t until_over = t_row.quantum - c.ahead_ps + 1;
@@ -65,7 +65,7 @@ void set(timespec& out, std::int64_t ps, std::int64_t since) {
   out.tv_nsec = ps % kSecond / 1000;
 }
 
-/// The conductor wakes the thread that waits then.
+/// The conductor then wakes the waiting thread.
 void set_alarm(std::int64_t at) {
   alarm_at = at;
   if (Channel* const c = channel()) c->alarm_ps = at;

@@ -1,4 +1,4 @@
-// The device of a host: one NIC with one port, its values from the hardware profile.
+// The device of a host: one NIC with one port, with values from the hardware profile.
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@ int async_descriptor();
 namespace {
 
 constexpr std::uint32_t kMaxQueues = 1U << 16U;
-constexpr int kGids = 4;  // the first is there, the others are empty
+constexpr int kGids = 4;  // the first is set, the others are empty
 
 ibv_device devices[kNicsMax];
 
@@ -27,7 +27,7 @@ const HostFacts& facts() {
   return c == nullptr ? none : c->facts;
 }
 
-/// Of the host, with the number of the NIC in the bits from 16 on.
+/// The host's GUID, with the number of the NIC from bit 16 on.
 __be64 guid(std::uint32_t nic) {
   return htobe64(0x0200'00ff'fe00'0001ULL + facts().host + (std::uint64_t{nic} << 16U));
 }
@@ -154,7 +154,7 @@ int query_rt_values(ibv_context*, ibv_values_ex* values) {
   return 0;
 }
 
-// Thread domains and parent domains only say who uses what.
+// Thread domains and parent domains only declare who uses what.
 ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* wanted) {
   if (wanted->comp_mask != 0) {
     errno = EOPNOTSUPP;
@@ -194,7 +194,7 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* w
   return &pd->pd;
 }
 
-/// What stands for a device's own descriptor.
+/// The descriptor that stands for a device's own.
 int command_file(std::uint32_t nic) {
   static int files[kNicsMax];
   int& file = files[nic];
@@ -220,7 +220,7 @@ ibv_device* device_of_file(int file) {
 using namespace loco::shim;
 
 LOCO_EXPORT ibv_device** ibv_get_device_list(int* count) {
-  const std::uint32_t nics = facts().nics;  // none without a conductor
+  const std::uint32_t nics = facts().nics;  // without a conductor there is none
   if (count != nullptr) *count = static_cast<int>(nics);
   auto** const list = static_cast<ibv_device**>(std::calloc(nics + 1, sizeof(ibv_device*)));
   for (std::uint32_t nic = 0; list != nullptr && nic < nics; ++nic) list[nic] = named_device(nic);

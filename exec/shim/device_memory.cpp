@@ -1,4 +1,4 @@
-// Memory on the NIC (ibv_alloc_dm): the conductor has it; programs copy to and from it, and register it.
+// Memory on the NIC (ibv_alloc_dm): the conductor holds it; programs copy to and from it, and register it.
 #include <cstdlib>
 #include <cstring>
 
@@ -10,7 +10,7 @@ namespace {
 
 Dm* device_memories = nullptr;
 
-/// In portions that fit into the channel.
+/// Copies in portions that fit into the channel.
 int copy(Dm& m, std::uint64_t offset, void* host, std::size_t bytes, bool to_device) {
   if (channel() == nullptr) return EIO;
   if (offset % 4 != 0 || bytes % 4 != 0) return EFAULT;  // as mlx5

@@ -1,6 +1,6 @@
-// Names that rdma-core's drivers bind to in libibverbs: programs that are linked with a driver (perftest with that of
-// HNS) load it, though the simulated NIC has none. They register it, which does nothing here, and call none of the
-// others.
+// Symbols that rdma-core's drivers need from libibverbs. Programs that are linked with a driver (perftest with that of
+// HNS) load it, though the simulated NIC has none. The driver registers itself, which does nothing here, and calls none
+// of the others.
 #include "exec/shim/stubs/stubs.hpp"
 
 LOCO_ERROR_OF(__ioctl_final_num_attrs)

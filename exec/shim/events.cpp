@@ -1,5 +1,5 @@
-// Completion channels and asynchronous events. Their descriptors are eventfds of the shim, which count what the
-// conductor has told: poll, select and epoll work on them.
+// Completion channels and asynchronous events. Their descriptors are eventfds of the shim that count the events
+// reported by the conductor, so poll, select and epoll work on them.
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,14 +26,14 @@ TakeMail take_mail = nullptr;
 
 constexpr std::uint32_t kTimersMax = 1024;
 struct Timer {
-  std::int64_t at, again;  ///< of the simulated clock
+  std::int64_t at, again;  ///< in simulated time
   clockid_t clock;
 };
 int timer_files[kTimersMax];
 Timer timers[kTimersMax];
 std::uint32_t timer_count = 0;
 
-/// Of a descriptor that is a timer; kTimersMax: none.
+/// Index of the timer behind a descriptor; kTimersMax if it is none.
 std::uint32_t timer_of(int file) {
   for (std::uint32_t i = 0; i < timer_count; ++i)
     if (timer_files[i] == file) return i;

@@ -1,4 +1,4 @@
-// Files that are not there, or that say something about this machine.
+// Virtual files: those that do not exist here, or that describe this machine.
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -37,7 +37,7 @@ constexpr VirtualFile kFiles[] = {
      "Hugepagesize:       2048 kB\n"},
 };
 
-/// What says something else each time: a clock of its own, or what else the machine does.
+/// Files that differ each time: clocks, or activity of the machine.
 constexpr const char* kChanging[] = {"/proc/uptime",
                                      "/proc/loadavg",
                                      "/proc/vmstat",
@@ -56,7 +56,7 @@ constexpr const char* kChanging[] = {"/proc/uptime",
                                      "/sys/class/rtc/",
                                      "/sys/class/net/lo/statistics/"};
 
-/// The report names it, and a recording has what was read.
+/// Puts it into the report, and what was read into a recording.
 void note_changing(const char* path) {
   bool changing = false;
   for (const char* name : kChanging) {
@@ -79,7 +79,7 @@ void note_changing(const char* path) {
   not_deterministic(text, hash);
 }
 
-/// The processor has worked for all of simulated time, and was idle before.
+/// The processor has worked during all of simulated time, and was idle before.
 const char* processor_times() {
   static char text[256];
   const std::int64_t worked = (channel()->now_ps + channel()->ahead_ps) / (kSecond / 100);
@@ -90,7 +90,7 @@ const char* processor_times() {
   return text;
 }
 
-/// The file of that path; those of a NIC are the first one's.
+/// The virtual file of that path; all NICs share the first one's.
 const VirtualFile* find_file(const char* path) {
   constexpr const char* kDevices = "/sys/class/infiniband/loco";
   const std::size_t prefix = std::strlen(kDevices);
@@ -108,7 +108,7 @@ const VirtualFile* find_file(const char* path) {
   return nullptr;
 }
 
-/// A descriptor that reads a text; -1 when the path is an ordinary one.
+/// A descriptor that reads a virtual file; -1 if the path is an ordinary one.
 int open_virtual(const char* path) {
   if (channel() == nullptr || path == nullptr || path[0] != '/') return -1;
   const bool random = std::strcmp(path, "/dev/urandom") == 0 || std::strcmp(path, "/dev/random") == 0;

@@ -1,4 +1,4 @@
-// Network interfaces, as programs list them: the loopback, and one with the host's address.
+// The network interfaces that programs see: loopback, and one with the host's address.
 #include <arpa/inet.h>
 #include <cstdarg>
 #include <cstdlib>
@@ -146,7 +146,7 @@ LOCO_EXPORT int getifaddrs(ifaddrs** out) noexcept {
 LOCO_EXPORT void freeifaddrs(ifaddrs* list) noexcept {
   LOCO_NEXT(freeifaddrs);
   if (channel() == nullptr) return next_freeifaddrs(list);
-  std::free(list);  // its entries are one piece
+  std::free(list);  // its entries are one allocation
 }
 
 LOCO_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {

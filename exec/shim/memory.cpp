@@ -1,8 +1,8 @@
-// Registering memory: pages that a NIC is to reach become a shared mapping of a memfd, which the conductor maps, too.
+// Registering memory: pages for a NIC become a shared mapping of a memfd, which the conductor maps, too.
 //
-// What may not be remapped stays as it is, and the conductor goes through the kernel: mappings that are shared already,
-// read-only ones, the stacks. Which pages are shared already is asked of the kernel each time (/proc/self/maps): the
-// program may have unmapped them since, and got others at the same addresses.
+// Pages that may not be remapped stay as they are, and the conductor accesses them through the kernel: shared mappings,
+// read-only ones, the stacks. Which pages are shared already is asked of the kernel each time (/proc/self/maps),
+// because the program may have unmapped them and got others at the same addresses.
 #include "exec/shim/memory.hpp"
 
 #include <cstdio>
@@ -26,7 +26,7 @@ struct Mapping {
   bool readable, writable, shared, ours, stack;
 };
 
-/// /proc/self/maps as text, without the C library's files, which the program may have replaced.
+/// /proc/self/maps as text, read without the C library's file functions, which the program may have replaced.
 char* mappings_text() {
   const int file = static_cast<int>(system_call(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
   if (file < 0) return nullptr;
@@ -59,7 +59,7 @@ bool parse(const char* line, Mapping& out) {
   return true;
 }
 
-/// Copies the pages into a memfd and maps it over them. Its descriptor, or -1.
+/// Copies the pages into a memfd and maps it over them. Returns its descriptor, or -1.
 int share(std::uintptr_t from, std::size_t bytes) {
   const int file = static_cast<int>(system_call(SYS_memfd_create, kName, 1U /* MFD_CLOEXEC */));
   if (file < 0) return -1;
@@ -81,7 +81,7 @@ bool own_stack(const Mapping& m) {
   return m.stack || (here >= m.from && here < m.to);
 }
 
-/// The runs that [from, to) consists of; 0 when a part is not mapped.
+/// Finds the runs that make up [from, to). Returns 0 if a part is not mapped.
 std::uint32_t runs_of(std::uintptr_t from, std::uintptr_t to, PageRun* runs) {
   char* const text = mappings_text();
   if (text == nullptr) return 0;
@@ -124,7 +124,7 @@ bool is_registered(std::uintptr_t address, std::size_t bytes) {
   return false;
 }
 
-/// Rights as the protocol has them; false, with errno, when they are none that a region may have.
+/// Translates rights to the protocol's. Returns false, with errno, if a region may not have them.
 bool rights_of(unsigned access, std::uint32_t& rights) {
   constexpr unsigned kKnown =
       kRights | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_ON_DEMAND | IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_MW_BIND;
@@ -161,8 +161,8 @@ ibv_mr* make_mr(ibv_pd* pd, void* address, std::size_t bytes, unsigned access, s
 
 namespace {
 
-/// Shares the pages of [address, address + bytes) and says so to the conductor by a request that `ask` makes of their
-/// number; -1, with errno, when they are not all there.
+/// Shares the pages of [address, address + bytes) and reports them with the request that `ask` makes of their number.
+/// Returns -1, with errno, if some are missing.
 template <typename Ask>
 std::int64_t with_pages(void* address, std::size_t bytes, Ask ask) {
   open_pages();
@@ -204,7 +204,7 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint6
 
 }  // namespace
 
-/// All pages are there: nothing is to be fetched ahead.
+/// All pages are present, so nothing has to be prefetched.
 int advise_mr(ibv_pd*, ibv_advise_mr_advice advice, std::uint32_t flags, ibv_sge* list, std::uint32_t count) {
   const bool known = advice == IBV_ADVISE_MR_ADVICE_PREFETCH || advice == IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE ||
                      advice == IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT;
@@ -287,7 +287,7 @@ LOCO_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::
   return nullptr;
 }
 
-/// The keys stay.
+/// The keys stay the same.
 LOCO_EXPORT int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t bytes, int access) {
   const auto refuse = [](int error) {
     errno = error;
@@ -347,7 +347,7 @@ LOCO_EXPORT void ibv_unimport_mr(ibv_mr* mr) {
   std::free(mr);
 }
 
-// Registered pages are shared mappings, which fork leaves shared.
+// Registered pages are shared mappings, which fork keeps shared.
 LOCO_EXPORT int ibv_fork_init() { return 0; }
 LOCO_EXPORT ibv_fork_status ibv_is_fork_initialized() { return IBV_FORK_UNNEEDED; }
 LOCO_EXPORT int ibv_dontfork_range(void*, std::size_t) { return 0; }

@@ -1,7 +1,7 @@
-// The verbs objects as the program sees them, with what the shim keeps behind each.
+// The verbs objects as the program sees them, each with the shim's own state.
 //
 // Every queue pair and completion queue is of the extended kind, whose first member is the plain one. Members that
-// programs read without a call (verbs.h) hold at all times.
+// programs read without a call (verbs.h) are always up to date.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,26 +13,26 @@
 
 namespace loco::shim {
 
-/// Queue pair numbers begin here; the simulator's are the same for all hosts and begin with 0.
+/// Offset of queue pair numbers; the simulator's are shared by all hosts and begin with 0.
 inline constexpr std::uint32_t kFirstQpn = 0x100;
 
 /// A protection domain, or a parent domain around one, which may have an allocator for queues.
 struct Pd {
   ibv_pd pd;
-  unsigned users;  ///< objects that keep it from being deallocated
-  Pd* inner;       ///< of a parent domain
+  unsigned users;  ///< objects that prevent its deallocation
+  Pd* inner;       ///< for a parent domain
   void* (*alloc)(ibv_pd*, void*, std::size_t, std::size_t, std::uint64_t);
   void (*free)(ibv_pd*, void*, void*, std::uint64_t);
   void* allocator;
 };
 
-/// What a parent domain's allocator has given for a queue. Queues have no memory of their own here: it is asked for,
-/// kept and given back.
+/// Memory from a parent domain's allocator for a queue. Queues have no memory of their own here: it is allocated, kept
+/// and freed again.
 struct QueueMemory {
   Pd* pd;
   void* memory;
 };
-/// False when the allocator has none.
+/// Returns false if the allocator has no memory.
 [[nodiscard]] bool take_memory(ibv_pd* pd, std::size_t entries, QueueMemory& out);
 void give_back(QueueMemory& memory);
 
@@ -44,10 +44,10 @@ struct CompletionChannel {
 struct Cq {
   ibv_cq_ex cq;
   std::uint32_t number;
-  bool known_empty;  ///< the last reply said so, and no poll has used it yet
+  bool known_empty;  ///< the last reply said so, and no poll has used that yet
   unsigned users;    ///< queue pairs
   QueueMemory memory;
-  // start_poll ... end_poll
+  // between start_poll and end_poll
   Completion current;
 };
 
@@ -63,7 +63,7 @@ struct Srq {
   Cq* cq;  ///< XRC
 };
 
-/// A request of a kind that the simulator completes as another one.
+/// A request that the simulator completes as another kind.
 struct Special {
   std::uint32_t place;
   Operation operation;
@@ -76,11 +76,11 @@ struct Qp {
   std::uint32_t number;
   ibv_qp_attr attributes;
   ibv_qp_init_attr made_with;
-  unsigned opened;               ///< times more (ibv_open_qp)
-  std::uint32_t posted, reaped;  ///< places of the send queue
+  unsigned opened;               ///< how many more times (ibv_open_qp)
+  std::uint32_t posted, reaped;  ///< positions in the send queue
   std::uint32_t receives;        ///< posted and not polled
   QueueMemory memory;
-  // wr_start ... wr_complete: records as they go into the channel
+  // between wr_start and wr_complete: records for the channel
   char* batch;
   std::size_t batch_bytes, batch_room, batch_last;
   std::uint32_t batch_count;
@@ -90,14 +90,14 @@ struct Qp {
 struct Mr {
   ibv_mr mr;
   unsigned access;  ///< for ibv_rereg_mr
-  struct Dm* dm;    ///< whose memory it is
+  struct Dm* dm;    ///< the memory on the NIC, if it is that
   bool imported;
   Mr* next;
 };
 
 struct Mw {
   ibv_mw mw;
-  std::uint32_t key;  ///< as the conductor knows it when all that is posted has been bound
+  std::uint32_t key;  ///< the conductor's key once everything posted has been bound
 };
 
 /// Memory on the NIC.
@@ -114,9 +114,9 @@ struct AddressHandle {
   ibv_ah ah;
   ibv_gid to;
 };
-/// A datagram to this queue pair goes to whoever is in the group (IBTA volume 1, 10.5.2).
+/// The number that sends a datagram to all members of a group (IBTA volume 1, 10.5.2).
 inline constexpr std::uint32_t kGroupQpn = 0xffffff;
-/// The receiver of a datagram.
+/// Fills in the receiver of a datagram.
 void address_record(const ibv_ah* ah, std::uint32_t number, SendRecord& record);
 
 [[nodiscard]] inline Cq* of(ibv_cq* cq) { return reinterpret_cast<Cq*>(cq); }
@@ -124,12 +124,12 @@ void address_record(const ibv_ah* ah, std::uint32_t number, SendRecord& record);
 [[nodiscard]] inline Pd* of(ibv_pd* pd) { return reinterpret_cast<Pd*>(pd); }
 [[nodiscard]] inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 
-/// By the conductor's numbers; null when there is none.
+/// By the conductor's numbers; null if there is none.
 [[nodiscard]] Qp* qp_numbered(std::uint32_t number);
 [[nodiscard]] Cq* cq_numbered(std::uint32_t number);
 [[nodiscard]] Srq* srq_numbered(std::uint32_t number);
 
-/// Which of the host's NICs it is.
+/// Index of the host's NIC.
 [[nodiscard]] std::uint32_t nic_of(const ibv_device* device);
 [[nodiscard]] inline std::uint32_t nic_of(const ibv_context* context) { return nic_of(context->device); }
 
@@ -145,7 +145,7 @@ int req_notify_cq(ibv_cq* cq, int solicited_only);
 int post_send(ibv_qp* qp, ibv_send_wr* list, ibv_send_wr** bad);
 int post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad);
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad);
-/// wr_start and all that follows it.
+/// Sets wr_start and all functions that follow it.
 void set_posting(ibv_qp_ex& qp);
 // xrc.cpp
 ibv_xrcd* open_xrcd(ibv_context*, ibv_xrcd_init_attr* wanted);
@@ -156,29 +156,29 @@ int get_srq_num(ibv_srq* srq, std::uint32_t* number);
 ibv_mw* alloc_mw(ibv_pd*, ibv_mw_type type);
 int dealloc_mw(ibv_mw* mw);
 int bind_mw(ibv_qp*, ibv_mw*, ibv_mw_bind* bind);
-/// Does what a request is to bind lie in a region that may be bound?
+/// True if the range to bind lies in a region that may be bound.
 [[nodiscard]] bool may_bind(const ibv_qp& qp, const ibv_mw* mw, const ibv_mw_bind_info& bind);
-/// Fills the record, whose key the window then has; what is bound goes into the element.
+/// Fills the record, whose key the window then has, and the element with the bound range.
 void bind_record(ibv_mw* mw, std::uint32_t new_key, const ibv_mw_bind_info& bind, SendRecord& record, Element& element);
 ibv_dm* alloc_dm(ibv_context*, ibv_alloc_dm_attr* wanted);
 int free_dm(ibv_dm* dm);
 ibv_mr* reg_dm_mr(ibv_pd*, ibv_dm*, std::uint64_t offset, std::size_t bytes, unsigned access);
 int advise_mr(ibv_pd*, ibv_advise_mr_advice, std::uint32_t flags, ibv_sge* list, std::uint32_t count);
-/// The device that a descriptor stands for, or null. For importing.
+/// The device behind a descriptor, or null. For importing.
 [[nodiscard]] ibv_device* device_of_file(int file);
-/// One completion, if there is one: its record.
+/// Takes the record of one completion, if there is one.
 [[nodiscard]] bool poll_one(Cq& cq, Completion& out);
 void fill(const Completion& from, ibv_wc& out);
 [[nodiscard]] ibv_wc_status status_of(const Completion& completion);
 [[nodiscard]] ibv_wc_opcode opcode_of(const Completion& completion);
 
-/// A zeroed object of the program's heap; null and ENOMEM when there is no room.
+/// A zeroed object on the program's heap; null with ENOMEM if there is no room.
 template <typename T>
 [[nodiscard]] T* make_object() {
   return static_cast<T*>(__builtin_calloc(1, sizeof(T)));
 }
 
-/// For calls that make or change something: without a conductor they fail with EIO.
+/// For calls that make or change something: they fail with EIO without a conductor.
 [[nodiscard]] inline bool no_conductor() {
   if (channel() != nullptr) return false;
   errno = EIO;

@@ -1,9 +1,9 @@
-// Polling: completions come with one change of control each, an emptied queue's next poll is answered here, and a loop
-// that polls in vain waits.
+// Polling: completions are fetched with one change of control, the next poll of an emptied queue is answered here, and
+// a loop that polls in vain waits.
 //
-// The cycle: the completion queues that the thread's last calls have found empty, in order. A thread that comes to the
-// first of them again has a polling loop, and the conductor lets it go on at the turn of that loop which sees something
-// new in any of them. Looks at descriptors in between belong to the loop, other calls end it.
+// The cycle consists of the completion queues that the thread's last calls found empty, in order. A thread that comes
+// to the first of them again is in a polling loop, and the conductor resumes it at the turn of that loop which sees
+// something new in any of them. Looks at descriptors in between belong to the loop; other calls end it.
 #include <cstdlib>
 #include <cstring>
 
@@ -23,8 +23,8 @@ struct Cycle {
 };
 thread_local Cycle t_cycle __attribute__((tls_model("initial-exec")));
 
-/// Looks at descriptors in a row, without any change of control: a loop that does nothing else has turns, which begin
-/// with a microsecond and double, as clocks that are read in vain have, or it would not see time pass.
+/// Looks at descriptors in a row without a change of control. A loop that does nothing else has turns that begin with a
+/// microsecond and double, as repeated clock reads do, or it would not see time pass.
 struct IdleLooks {
   std::uint32_t count;
   std::int64_t turn_ps;
@@ -46,7 +46,7 @@ bool is_receive(const Completion& c) {
          c.operation == static_cast<std::uint32_t>(Operation::recv_with_imm);
 }
 
-/// What the simulator has completed as another request.
+/// Restores the kind of a request that the simulator has completed as another.
 void name_operation(Qp& p, Completion& c) {
   while (p.specials != nullptr && static_cast<std::int32_t>(c.place - p.specials->place) >= 0) {
     Special* const gone = p.specials;
@@ -56,7 +56,7 @@ void name_operation(Qp& p, Completion& c) {
   }
 }
 
-/// For --check.
+/// Reports it to --check.
 void note_done(const Qp& p, const Completion& c, bool receive) {
   if (!receive) return check_sends_done(p.number, c.place);
   const bool shared = p.qp.qp_base.srq != nullptr || c.srq != kNoQueue;
@@ -83,7 +83,7 @@ void take_notice(Completion& c) {
   }
 }
 
-/// Completions of the queue, in the channel's data.
+/// Number of completions of the queue that are in the channel's data.
 std::uint32_t poll(Cq& q, std::uint32_t entries) {
   Channel& c = *channel();
   if (q.known_empty) {
@@ -153,7 +153,7 @@ void fill(const Completion& from, ibv_wc& out) {
   if (from.source_qp != kNoQueue) {
     out.src_qp = from.source_qp + kFirstQpn;
     out.wc_flags |= IBV_WC_GRH;
-    constexpr std::uint8_t kIpv4 = 2;  // as mlx5 has it there: what kind of header it is
+    constexpr std::uint8_t kIpv4 = 2;  // kind of header, as in mlx5
     if (channel()->facts.infiniband == 0) out.sl = kIpv4;
   }
 }

@@ -1,7 +1,7 @@
-// Posting: requests go into the channel with the time that the program has run ahead, and the program goes on.
+// Posting: requests go into the channel with the time by which the program has run ahead, and the program continues.
 //
-// The shim keeps the room of each queue as a driver does, so that ENOMEM and EINVAL are told at once: a request keeps
-// its place until its completion, or a later one, has been polled.
+// The shim tracks the room of each queue as a driver does, so that ENOMEM and EINVAL are returned at once: a request
+// keeps its place until its completion, or a later one, has been polled.
 #include <cstdlib>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
-/// Room in the ring for a post of so many bytes; null when it does not fit into the empty ring.
+/// Room in the ring for a post of `bytes` bytes; null if even an empty ring is too small.
 char* ring_room(Channel& c, std::size_t bytes) {
   const std::size_t needed = sizeof(PostHeader) + bytes;
   if (needed > kPostBytes) return nullptr;
@@ -23,7 +23,7 @@ char* ring_room(Channel& c, std::size_t bytes) {
   return c.posts + c.posts_bytes;
 }
 
-/// The records are there, behind the header.
+/// The records after the header are complete.
 void commit(Channel& c, Post post, std::uint32_t queue, std::uint32_t count, std::size_t bytes, std::uintptr_t caller) {
   const std::int64_t before = post == Post::send ? c.facts.post_ps * count : 0;
   const std::int64_t after = post == Post::send ? c.facts.doorbell_ps : c.facts.store_ps * count;
@@ -76,7 +76,7 @@ bool operation_of(ibv_wr_opcode opcode, SendRecord& r) {
   }
 }
 
-/// 0, or what is wrong with a request.
+/// 0, or the error of a request.
 int check(const Qp& p, const ibv_send_wr& wr) {
   SendRecord r{};
   if (!operation_of(wr.opcode, r)) return EOPNOTSUPP;
@@ -115,7 +115,7 @@ void set_flags(const Qp& p, unsigned flags, SendRecord& r) {
   r.solicited = (flags & IBV_SEND_SOLICITED) != 0;
 }
 
-/// A request at `place` of the queue that completes as another one.
+/// Notes a request at `place` of the queue that completes as another kind.
 void note_special(Qp& p, std::uint32_t place, Operation operation) {
   auto* const special = make_object<Special>();
   if (special == nullptr) return;
@@ -130,7 +130,7 @@ char* write_record(Qp& p, const ibv_send_wr& wr, char* out, std::uint32_t place)
   operation_of(wr.opcode, r);
   set_flags(p, wr.send_flags, r);
   r.wr_id = wr.wr_id;
-  r.imm = wr.imm_data;  // or the key to be invalidated
+  r.imm = wr.imm_data;  // or the key to invalidate
   r.remote_qp = kNoQueue;
   if (wr.opcode == IBV_WR_BIND_MW || wr.opcode == IBV_WR_LOCAL_INV) {
     const bool binds = wr.opcode == IBV_WR_BIND_MW;
@@ -144,7 +144,7 @@ char* write_record(Qp& p, const ibv_send_wr& wr, char* out, std::uint32_t place)
   }
   if (p.qp.qp_base.qp_type == IBV_QPT_UD) {
     address_record(wr.wr.ud.ah, wr.wr.ud.remote_qpn, r);
-    // a Q_Key with the upper bit set stands for the queue pair's own (IBTA volume 1, 10.2.5)
+    // A Q_Key with the upper bit set stands for the queue pair's own (IBTA volume 1, 10.2.5).
     r.remote_qkey = (wr.wr.ud.remote_qkey & 0x80000000U) != 0 ? p.attributes.qkey : wr.wr.ud.remote_qkey;
   } else if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     r.remote = wr.wr.atomic.remote_addr;
@@ -175,7 +175,7 @@ char* write_record(Qp& p, const ibv_send_wr& wr, char* out, std::uint32_t place)
   return out + sizeof(r) + (r.is_inline ? padded(r.inline_bytes) : r.elements * sizeof(Element));
 }
 
-/// For --check: the records of a post, the first of which is at `place` of the queue.
+/// Reports the records of a post to --check; the first is at `place` of the queue.
 void note_sends(const Qp& p, std::uint32_t place, const char* at, std::uint32_t count, std::uintptr_t caller) {
   for (std::uint32_t i = 0; i < count; ++i) {
     SendRecord r;
@@ -302,7 +302,7 @@ namespace {
 
 Qp& of_ex(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 
-/// Room for more at the end of the batch; null when there is no memory.
+/// Makes room at the end of the batch. Returns null if there is no memory.
 char* grow(Qp& p, std::size_t bytes) {
   if (p.batch_bytes + bytes > p.batch_room) {
     const std::size_t room = 2 * (p.batch_bytes + bytes) + 1024;
@@ -495,7 +495,7 @@ void set_posting(ibv_qp_ex& qp) {
   qp.wr_set_sge_list = wr_set_sge_list;
   qp.wr_set_inline_data = wr_set_inline_data;
   qp.wr_set_inline_data_list = wr_set_inline_data_list;
-  // what is not there is told by wr_complete
+  // wr_complete reports unsupported operations
   qp.wr_send_tso = [](ibv_qp_ex* q, void*, std::uint16_t, std::uint16_t) { wr_not_there(q); };
   qp.wr_set_xrc_srqn = [](ibv_qp_ex* q, std::uint32_t srq) {
     if (of_ex(q).batch_error == 0 && of_ex(q).batch_count != 0) last(of_ex(q)).remote_key = srq;

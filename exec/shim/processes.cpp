@@ -1,5 +1,5 @@
-// Processes: a child of fork is nobody's program, a program that execs goes on as the same one. What a program could
-// use as a source of chance is a function of the host and the run's seed.
+// Processes: a program that execs continues as the same one, while children that the C library forks by itself are not
+// conducted. Sources of randomness are functions of the host and the run's seed.
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -23,9 +23,9 @@ namespace loco::shim {
 
 namespace {
 
-bool forks_by_name = false;  ///< by fork() below, whose child has a channel
+bool forks_by_name = false;  ///< in fork() below, whose child has a channel
 
-/// The C library forks by itself in some of its functions: that child is nobody's.
+/// The C library forks by itself in some functions; that child is not conducted.
 void in_child() {
   if (forks_by_name) return;
   leave_conductor();
@@ -155,9 +155,9 @@ LOCO_EXPORT std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept {
 
 // --- exec ------------------------------------------------------------------------------------------------------------
 
-// The time-stamp counter's trap would outlive exec, and the loader uses the counter before there is a handler. The
-// program itself goes on as another image with the same channel; a child (of vfork, too, which shares this memory) is
-// nobody's.
+// The trap of the time-stamp counter would survive exec, and the loader uses the counter before there is a handler. The
+// program itself continues as another image with the same channel; a child (also of vfork, which shares this memory) is
+// not conducted.
 
 namespace loco::shim {
 
@@ -165,7 +165,7 @@ namespace {
 
 bool own_process() { return channel() != nullptr && system_call(SYS_getpid) == attached_process(); }
 
-/// The variables of the new image: those given, and where its channel is.
+/// The variables for the new image: those given, and the channel's.
 char** with_channel(char* const environment[], char* variable, std::size_t bytes) {
   std::size_t count = 0;
   while (environment != nullptr && environment[count] != nullptr) ++count;
@@ -177,7 +177,7 @@ char** with_channel(char* const environment[], char* variable, std::size_t bytes
   return out;
 }
 
-/// Calls `become` with the environment of the new image; comes back when that failed.
+/// Calls `become` with the environment of the new image. Returns only if that failed.
 template <typename Become>
 int become_another(char* const environment[], Become become) {
   char variable[64];
@@ -223,7 +223,7 @@ namespace {
 
 constexpr std::size_t kWordsMax = 1024;
 
-/// While children are made that the C library starts itself.
+/// For the time in which the C library starts children itself.
 class Untrapped {
  public:
   Untrapped() {
@@ -285,7 +285,7 @@ LOCO_EXPORT FILE* popen(const char* command, const char* mode) {
   return next_popen(command, mode);
 }
 
-// Signals to oneself, by the number that getpid gives.
+// Signals to the process itself, by the number that getpid gives.
 
 LOCO_EXPORT int fcntl(int file, int command, ...) {
   va_list more;
@@ -306,7 +306,7 @@ LOCO_EXPORT int fcntl64(int file, int command, ...) {
   return fcntl(file, command, argument);
 }
 
-/// One core: what runs here runs on it.
+/// Hosts have one core, so affinity changes nothing.
 LOCO_EXPORT int sched_setaffinity(pid_t process, std::size_t bytes, const cpu_set_t* set) noexcept {
   LOCO_NEXT(sched_setaffinity);
   return channel() == nullptr ? next_sched_setaffinity(process, bytes, set) : 0;

@@ -1,4 +1,4 @@
-// Completion queues, shared receive queues, queue pairs and address handles: made, changed, asked, destroyed.
+// Completion queues, shared receive queues, queue pairs and address handles: creation, changes, queries, destruction.
 #include <cstdlib>
 #include <cstring>
 
@@ -113,7 +113,7 @@ void count_user(ibv_cq* cq, unsigned change) {
   if (cq != nullptr) of(cq)->users += change;
 }
 
-/// `pd`: none of a target of XRC.
+/// `pd` is null for an XRC target.
 ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted, bool not_to_itself = false) {
   if (no_conductor()) return nullptr;
   if (wanted.qp_type != IBV_QPT_RC && wanted.qp_type != IBV_QPT_UC && wanted.qp_type != IBV_QPT_UD &&
@@ -153,7 +153,7 @@ ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted, bool
                       : wanted.qp_type == IBV_QPT_UD ? QpKind::ud
                                                      : QpKind::xrc;
   const bool shared = wanted.srq != nullptr;
-  constexpr std::uint64_t kAny = 0xffff;  // of a target of XRC
+  constexpr std::uint64_t kAny = 0xffff;  // for an XRC target
   const std::uint64_t domain = pd == nullptr ? kAny : pd->handle;
   p->number = static_cast<std::uint32_t>(
       call(Request::create_qp,
@@ -168,7 +168,8 @@ ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted, bool
   return &q;
 }
 
-/// What a new state needs, beside what ibv_modify_qp checks itself (IBTA volume 1, table 91).
+/// True if the attributes that a new state needs are present, beyond those that ibv_modify_qp checks (IBTA volume 1,
+/// table 91).
 bool attributes_there(const ibv_qp& q, ibv_qp_state to, int mask) {
   const auto has = [mask](int wanted) { return (mask & wanted) == wanted; };
   switch (to) {
@@ -268,7 +269,7 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted) {
     unsupported("ibv_create_qp_ex with these attributes");
     return nullptr;
   }
-  // the extended attributes begin with the plain ones
+  // The extended attributes begin with the plain ones.
   return make_qp(context, target ? nullptr : wanted->pd, *reinterpret_cast<ibv_qp_init_attr*>(wanted),
                  (flags & kNoLoopback) != 0);
 }
@@ -358,7 +359,7 @@ LOCO_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* a, int mask) {
   Qp& p = *of(qp);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : qp->state;
   if (!attributes_there(*qp, to, mask) || !attributes_good(*a, mask)) return fail(EINVAL);
-  constexpr int kNoted = IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | IBV_QP_QKEY;  // also without another state
+  constexpr int kNoted = IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | IBV_QP_QKEY;  // also without a new state
   const bool within = (mask & kNoted) != 0 && (to == IBV_QPS_INIT || to == IBV_QPS_RTS || to == IBV_QPS_SQD);
   if ((mask & IBV_QP_STATE) != 0 || within) {
     const QpChange change = change_of(p, *a, mask);
@@ -367,7 +368,7 @@ LOCO_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* a, int mask) {
     if (error != 0) return fail(error);
     qp->state = to;
     if (to == IBV_QPS_RESET && checks()) check_forget(p.number);
-    if (to == IBV_QPS_RESET) {  // the NIC goes on numbering
+    if (to == IBV_QPS_RESET) {  // the NIC's numbers continue
       p.reaped = p.posted;
       p.receives = 0;
     }
@@ -461,7 +462,7 @@ namespace {
 int change_group(ibv_qp* qp, const ibv_gid* gid, bool attach) {
   if (channel() == nullptr) return EIO;
   if (qp->qp_type != IBV_QPT_UD || gid->raw[0] != 0xff) {
-    // a group's GID is one of IPv6, or the IPv4 address of one
+    // a group's GID is an IPv6 multicast address, or a mapped IPv4 one
     static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     if (qp->qp_type != IBV_QPT_UD || std::memcmp(gid->raw, kMapped, sizeof(kMapped)) != 0 || gid->raw[12] >> 4U != 0xe)
       return fail(EINVAL);

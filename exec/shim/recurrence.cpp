@@ -1,10 +1,12 @@
-// Threads that wait for another thread's plain store, without a call: is their loop always in the same state?
+// Finds threads that wait for another thread's plain store, without a call, by checking whether their loop recurs in
+// the same state.
 //
-// From a silence on, instructions are stepped one by one. Registers and the top of the stack are kept at powers of two
-// of the steps (Brent, An improved Monte Carlo factorization algorithm, 1980): when both are the same again at the same
-// instruction, the loop recurs, and only somebody else can end it. The thread waits until others of its process have
-// run, or a NIC has written. When the silence was noticed does not matter: each turn of the loop is the same. Loops
-// that change memory elsewhere and no register pass for such ones; they go on when nothing new comes.
+// From a silence on, instructions are stepped one by one. Registers and the top of the stack are saved at powers of two
+// of the steps (Brent, An improved Monte Carlo factorization algorithm, 1980). If both are equal again at the same
+// instruction, the loop recurs, and only another thread can end it. The thread then waits until others of its process
+// have run, or a NIC has written. The moment at which the silence was noticed does not matter, since each turn of the
+// loop is the same. Loops that change memory elsewhere but no register are mistaken for such loops; they continue when
+// nothing new comes.
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +26,7 @@ constexpr std::size_t kStackBytes = 4096;
 constexpr std::size_t kRedZone = 128;
 constexpr greg_t kTrapFlag = 0x100;
 
-/// What a loop's turn is compared by.
+/// The state by which turns of a loop are compared.
 struct Moment {
   greg_t registers[REG_EFL + 1];
   char vectors[256];  ///< XMM0 to XMM15
@@ -38,7 +40,7 @@ int steps = 0;
 int since_kept = 0;
 int keep_after = 1;
 Moment kept;
-greg_t lowest = 0;  ///< instruction since then: the loop's first, wherever its turn was noticed
+greg_t lowest = 0;  ///< lowest instruction since then: the loop's first, wherever it was noticed
 
 void take(const ucontext_t& context, Moment& out) {
   std::memcpy(out.registers, context.uc_mcontext.gregs, sizeof(out.registers));

@@ -1,7 +1,7 @@
-// What the parts of the shim share: the channel of the calling thread, and what it does around a call.
+// Shared by all parts of the shim: the calling thread's channel, and what is done around a call.
 //
-// The shim is loaded into programs that were compiled elsewhere. It has no exceptions and no symbols but those that it
-// replaces; it knows the verbs ABI and the channel's protocol, and no simulator.
+// The shim is loaded into programs that were compiled elsewhere. It has no exceptions and exports only the symbols that
+// it replaces; it knows the verbs ABI and the channel's protocol, but no simulator.
 #pragma once
 
 #include <cerrno>
@@ -18,54 +18,55 @@ namespace loco::shim {
 
 using namespace loco::exec;
 
-/// What the calling thread is conducted by; null: nobody (a forked child, a program started otherwise).
+/// The calling thread's channel; null if it is not conducted (a forked child, a program started otherwise).
 [[nodiscard]] Channel* channel();
-/// Gives the calling thread a channel (threads) or takes it away.
+/// Gives the calling thread a channel, or takes it away.
 void set_channel(Channel* channel);
-/// The process has no conductor any more: it is a child of fork.
+/// The process is a child of fork and no longer conducted.
 void leave_conductor();
 [[nodiscard]] bool is_forked_child();
-/// A channel for a thread or a process that is about to be made, and its descriptor; null when there is no room.
+/// Makes a channel and its descriptor for a thread or process that is about to start; null if there is no room.
 [[nodiscard]] Channel* new_channel(int& file);
-/// In a child of fork: this is its channel.
+/// In a child of fork: makes this its channel.
 void become_child(Channel* channel, int file);
 /// From now on signals are delivered in the process's own turns.
 void set_family();
-/// Has a signal been delivered since the last call, in a call that handed over? Waiting calls then fail with EINTR.
+/// True if a signal was delivered since the last call, in a call that handed over. Waiting calls then fail with EINTR.
 [[nodiscard]] bool take_interruption();
 void note_interruption();
-/// A descriptor that the program does not know of, and may not close.
+/// True for a descriptor of the shim, which the program does not know and may not close.
 [[nodiscard]] bool is_own_file(int file);
-/// Ends the process, of which nobody is told.
+/// Ends the process without telling anybody.
 [[noreturn]] void end_now(int status);
 /// The process that attached, and its channel's descriptor.
 [[nodiscard]] long attached_process();
 [[nodiscard]] int channel_file();
-/// Descriptors that the image after exec needs stay open.
+/// Keeps the descriptors open that the image after exec needs.
 void keep_channel_at_exec(bool keep);
-/// The simulated time of the last reply, also for those who have no channel any more.
+/// The simulated time of the last reply, also without a channel.
 [[nodiscard]] std::int64_t last_time();
 
-/// Hands over and waits for the reply, whose first word it returns. Precondition: channel() != nullptr.
+/// Hands over, waits for the reply and returns its first word. Precondition: channel() != nullptr.
 /// To the trace, if the calling thread has made one that it has not told of (check.cpp). Before what comes behind it.
 void tell_of_store();
 std::int64_t call(Request request, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0, std::uint64_t d = 0,
                   std::uint64_t e = 0, std::uint64_t f = 0);
 
-/// Something other than reading the clock has been done.
+/// The program did something other than reading the clock.
 void clock_used_otherwise();
-/// The program's own time, a clock read later than the last. `unit`: the clock shows multiples of this many
-/// picoseconds.
+/// Reads the program's own time, which is later than the last clock read. `unit`: the clock shows multiples of this
+/// many picoseconds.
 [[nodiscard]] std::int64_t read_clock(std::int64_t unit = 1);
 
-/// Says that the program asked for something that is not there; returns EOPNOTSUPP, and sets errno to it.
+/// Reports a request of the program that is not supported. Returns EOPNOTSUPP and sets errno to it.
 int unsupported(const char* what);
-/// `seen`: a hash of what the program has got, for recordings.
+/// Reports a reason why another run may differ. `seen` is a hash of what the program got, for recordings.
 void not_deterministic(const char* what, std::uint64_t seen = 0);
-/// Is done in another way than hardware does it.
+/// Reports something that is done differently from hardware.
 void approximated(const char* what);
 
-/// The C library's definition of a name. Takes no lock: dlsym waits for a thread that stands still in dlopen.
+/// The C library's definition of a name. Takes no lock, because dlsym would wait for a thread that stands still in
+/// dlopen.
 [[nodiscard]] void* c_library_symbol(const char* name);
 /// The next definition of a function that the shim replaces.
 template <typename F>
@@ -77,7 +78,7 @@ template <typename F>
 
 inline constexpr std::int64_t kSecond = 1'000'000'000'000;
 
-/// A system call that the shim makes for itself: the C library's function for them is replaced, too.
+/// A system call of the shim's own: the C library's function for system calls is replaced, too.
 template <typename... Arguments>
 long system_call(long number, Arguments... arguments) {
   [[maybe_unused]] const auto word = [](auto value) {
@@ -106,39 +107,39 @@ long system_call(long number, Arguments... arguments) {
 
 // --- spins.cpp -----------------------------------------------------------------------------------------------------
 void install_handlers();
-/// Registered memory that may be closed to find out what a silent program looks at.
+/// Registered memory that may be protected, to find out what a silent program polls.
 void watch_pages(std::uintptr_t from, std::uintptr_t to);
-/// Opens what is closed: the kernel and the NIC are to reach it.
+/// Unprotects all pages, because the kernel and the NIC have to reach them.
 void open_pages();
-/// After a verbs call: the page that the program is known to spin on is closed again.
+/// After a verbs call: protects again the page that the program is known to poll.
 void close_learnt_page();
-/// Traps the time-stamp counter where the program has the instruction.
+/// Trap the time-stamp counter in programs that have the instruction.
 void trap_counter();
 void trap_counter_of_thread();
 [[nodiscard]] bool counter_trapped();
 void untrap_counter();
 
 // --- recurrence.cpp ------------------------------------------------------------------------------------------------
-/// From here on, looks for a loop without calls that is always in the same state; `context`: a signal's.
+/// Starts looking for a loop without calls that recurs in the same state; `context` is a signal's.
 void follow(void* context);
-/// The thread makes a call.
+/// The thread makes a call, which ends the search.
 void stop_following();
-/// A trap: true when it was for this.
+/// Handles a trap. Returns true if it belonged to the search.
 bool take_step(void* context);
 
 // --- traps.cpp -----------------------------------------------------------------------------------------------------
-/// From here on, system calls that the program or its libraries make by themselves come to the shim. `environment`: as
-/// the loader gives it, with the auxiliary vector behind it.
+/// From here on, system calls that the program or its libraries make directly come to the shim. `environment` is from
+/// the loader, followed by the auxiliary vector.
 void trap_system_calls(char** environment);
 
 // --- threads.cpp ---------------------------------------------------------------------------------------------------
-/// Among the threads of the process, in the order in which they were made.
+/// Its number among the process's threads, in the order of creation.
 [[nodiscard]] int thread_number();
-/// Waits until another thread has let something go, or for the end of `deadline` (-1: none): true when that is over.
+/// Waits until another thread has released something, or until `deadline` (-1: none). Returns true at the deadline.
 [[nodiscard]] bool wait_for_release(std::int64_t deadline);
-/// This thread has let something go.
+/// This thread has released something.
 void release();
-/// The process is a child of fork, which has one thread.
+/// The process is a child of fork, with one thread.
 void forget_threads();
 
 // --- clock.cpp -----------------------------------------------------------------------------------------------------
@@ -150,17 +151,17 @@ void forget_alarm();
 void copy_streams();
 
 // --- processes.cpp -------------------------------------------------------------------------------------------------
-/// What getpid gives.
+/// The result of getpid.
 [[nodiscard]] int shown_id();
-/// Bytes by chance, a function of the host and the run's seed.
+/// Random bytes, a function of the host and the run's seed.
 void fill_random(void* out, std::size_t bytes);
-/// The 16 bytes that a program is started with, likewise.
+/// The 16 random bytes that a program starts with, from the same source.
 void fill_start_bytes(void* out);
 
 // --- polling.cpp ---------------------------------------------------------------------------------------------------
-/// What comes now is no turn of a polling loop.
+/// The next call is no turn of a polling loop.
 void break_cycle();
-/// A look at descriptors that found nothing is a part of the turn.
+/// A look at descriptors that found nothing belongs to the turn.
 void note_empty_look();
 /// This thread has given the turn away.
 void handed_over();
@@ -168,7 +169,7 @@ void handed_over();
 // --- events.cpp ----------------------------------------------------------------------------------------------------
 /// Makes file descriptors readable, as the reply says.
 void take_news(Channel& channel);
-/// Who takes messages of connection managers: the other library, once it is loaded.
+/// The receiver of connection managers' messages: the other library, once it is loaded.
 using TakeMail = void (*)(const CmMessage&);
 void set_mailbox(TakeMail take);
 

@@ -1,5 +1,5 @@
-// Signals that the shim keeps for itself: SIGSEGV, SIGTRAP and SIGSYS, which it passes on when they are not its own,
-// and the one by which the conductor breaks a silence. What the program installs for them is kept here.
+// Signals that the shim keeps for itself: SIGSEGV, SIGTRAP and SIGSYS, which it passes on unless it caused them, and
+// the one with which the conductor breaks a silence. The program's handlers for them are kept here.
 #pragma once
 
 #include <csignal>
@@ -9,7 +9,7 @@ namespace loco::shim {
 inline constexpr int kOwnSignals = 4;
 
 [[nodiscard]] inline int silence_signal() { return SIGRTMAX - 1; }
-/// Its number among the shim's own, or -1.
+/// Its index among the shim's own signals, or -1.
 [[nodiscard]] inline int own_signal(int signal) {
   if (signal == SIGSEGV) return 0;
   if (signal == SIGTRAP) return 1;
@@ -18,7 +18,7 @@ inline constexpr int kOwnSignals = 4;
 }
 /// The C library's sigaction.
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
-/// What the program wants to happen.
+/// The program's handler.
 [[nodiscard]] struct sigaction& program_handler(int signal);
 
 }  // namespace loco::shim

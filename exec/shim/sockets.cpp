@@ -1,9 +1,8 @@
-// Sockets and pipes: real ones, on loopback only. A call that would block hands over and waits for what the other
-// programs do.
+// Sockets and pipes: real ones, on loopback only. A call that would block hands over and waits for the other programs.
 //
-// Host h has the address 127.1.(h/255).(h%255+1), and programs see nothing else: in the kernel the second octet is that
-// of the run, so that runs do not meet. "Any address" and 127.0.0.1 are the host's own. Names node0, node1, ...
-// resolve.
+// Host h has the address 127.1.(h/255).(h%255+1), the only form that programs see. In the kernel the second octet is
+// that of the run, so that runs do not meet. "Any address" and 127.0.0.1 stand for the host's own. Names node0, node1,
+// ... resolve.
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +28,7 @@ constexpr std::uint32_t kSeen = 127U << 24U | 1U << 16U;
 std::uint32_t host_part(std::uint32_t host) { return (host / 255) << 8U | (host % 255 + 1); }
 std::uint32_t own_network() { return 127U << 24U | channel()->facts.network << 8U; }
 
-/// The 4 bytes of an IPv4 address, mapped into IPv6 or not; null when there are none.
+/// The 4 bytes of an IPv4 address, mapped into IPv6 or not; null if it is none.
 unsigned char* ipv4_of(sockaddr* address) {
   if (address->sa_family == AF_INET)
     return reinterpret_cast<unsigned char*>(&reinterpret_cast<sockaddr_in*>(address)->sin_addr);
@@ -40,7 +39,7 @@ unsigned char* ipv4_of(sockaddr* address) {
   static constexpr unsigned char kAny[16] = {};
   if (std::memcmp(bytes, kLoopback, 16) == 0 || std::memcmp(bytes, kAny, 16) == 0) {
     std::memcpy(bytes, kMapped, 12);
-    std::memset(bytes + 12, 0, 4);  // any
+    std::memset(bytes + 12, 0, 4);  // the any-address
   }
   return std::memcmp(bytes, kMapped, 12) == 0 ? bytes + 12 : nullptr;
 }
@@ -56,7 +55,7 @@ void store(unsigned char* bytes, std::uint32_t value) {
   std::memcpy(bytes, &value, 4);
 }
 
-/// From what the program says to what the kernel has.
+/// Translates an address from the program's form to the kernel's.
 void to_kernel(sockaddr* address) {
   unsigned char* const bytes = ipv4_of(address);
   if (bytes == nullptr) return;
@@ -65,7 +64,7 @@ void to_kernel(sockaddr* address) {
   if ((ip & 0xffffff00U) == kSeen) store(bytes, own_network() | (ip & 0xffU));
 }
 
-/// Listening elsewhere than on loopback is turned into the host's own address.
+/// Replaces a listening address outside of loopback by the host's own.
 void to_own(sockaddr* address) {
   unsigned char* const bytes = ipv4_of(address);
   if (bytes != nullptr) store(bytes, own_network() | host_part(channel()->facts.host));
@@ -91,7 +90,7 @@ bool copy(const sockaddr* from, socklen_t bytes, Address& to) {
 
 bool internet(const sockaddr* a) { return a->sa_family == AF_INET || a->sa_family == AF_INET6; }
 
-/// Before it connects, a socket gets its host's address and a port that does not depend on what else runs here.
+/// Gives a socket its host's address before it connects, and a port that does not depend on other activity here.
 void bind_for_connecting(int file, int family) {
   LOCO_NEXT(bind);
   LOCO_NEXT(getsockname);
@@ -100,7 +99,7 @@ void bind_for_connecting(int file, int family) {
   socklen_t bytes = sizeof(own.storage);
   if (next_getsockname(file, own.get(), &bytes) != 0) return;
   auto& v4 = *reinterpret_cast<sockaddr_in*>(own.get());
-  if (v4.sin_port != 0) return;  // it has one; both kinds have it in the same place
+  if (v4.sin_port != 0) return;  // it is bound; both families have the port at the same offset
   for (int tries = 0; tries < 1000; ++tries) {
     own = {};
     v4.sin_family = static_cast<sa_family_t>(family);
@@ -129,7 +128,7 @@ bool is_socket(int file) {
 bool waits(int file) {
   struct stat s;
   if (system_call(SYS_fstat, file, &s) != 0) return false;
-  return S_ISSOCK(s.st_mode) || S_ISFIFO(s.st_mode) || (s.st_mode & S_IFMT) == 0;  // the last: anonymous inodes
+  return S_ISSOCK(s.st_mode) || S_ISFIFO(s.st_mode) || (s.st_mode & S_IFMT) == 0;  // the last case: anonymous inodes
 }
 
 bool non_blocking(int file) { return (system_call(SYS_fcntl, file, F_GETFL) & O_NONBLOCK) != 0; }
@@ -239,7 +238,7 @@ LOCO_EXPORT ssize_t recvmsg(int file, msghdr* message, int flags) {
 
 namespace {
 
-/// A blocking write to a stream: as much as goes at a time, so that the reader has its turn when it is full.
+/// A blocking write to a stream, piece by piece, so that the reader gets its turn when the stream is full.
 template <typename Write>
 ssize_t write_all(int file, const void* from, std::size_t bytes, Write write_some) {
   std::size_t done = 0;
@@ -349,7 +348,7 @@ LOCO_EXPORT int bind(int file, const sockaddr* address, socklen_t bytes) noexcep
   LOCO_NEXT(bind);
   Address kernel{};
   if (!conducted() || !copy(address, bytes, kernel) || !internet(address)) return next_bind(file, address, bytes);
-  const int no = 0;  // hosts have addresses of IPv4 only, which a socket of IPv6 has as well
+  const int no = 0;  // hosts have IPv4 addresses only, which an IPv6 socket has as well
   if (address->sa_family == AF_INET6) system_call(SYS_setsockopt, file, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
   to_own(kernel.get());
   if (reinterpret_cast<sockaddr_in*>(kernel.get())->sin_port == 0) {  // a port that does not depend on what else runs
@@ -436,7 +435,7 @@ LOCO_EXPORT int shutdown(int file, int how) noexcept {
 
 namespace {
 
-/// nodeH becomes the address of host H, in numbers; other names stay.
+/// Replaces nodeH by the numeric address of host H; other names stay.
 const char* numeric(const char* name, char (&out)[32]) {
   unsigned host = 0;
   char more = 0;

@@ -1,11 +1,11 @@
-// Programs that wait without a call: for a word of registered memory, or for the time-stamp counter.
+// Finds programs that wait without a call, for a word of registered memory or for the time-stamp counter.
 //
-// The counter faults (PR_SET_TSC) in programs that have the instruction, and the handler gives simulated time at 2.4
+// The counter faults (PR_SET_TSC) in programs that have the instruction, and the handler returns simulated time at 2.4
 // GHz. A thread that has used 4 ms of processor time without handing over is silent: the conductor sends a signal, and
-// all registered pages are closed. Its next access faults, is stepped over, and the page closed again. The same load of
-// the same value twice in a row, without a call in between, is a spin: the thread waits until a NIC writes there. From
-// then on that page is closed after each verbs call, so that the next spin is found at its second turn. None of this
-// takes simulated time, so when the silence was noticed does not change a run.
+// all registered pages are protected. The thread's next access faults, is stepped over, and the page is protected
+// again. Two loads of the same value from the same word, without a call in between, are a spin: the thread waits until
+// a NIC writes there. From then on that page is protected after each verbs call, so that the next spin is found at its
+// second turn. None of this takes simulated time, so the moment at which the silence was noticed does not change a run.
 #include <csignal>
 #include <cstring>
 #include <link.h>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::uintptr_t kPage = 4096;
 constexpr int kRangesMax = 4096;
-constexpr int kStepsMax = 64;  // accesses that are no spin, until it is given up
+constexpr int kStepsMax = 64;  // accesses without a spin before the search is given up
 constexpr greg_t kTrapFlag = 0x100;
 constexpr greg_t kWriteFault = 2;
 
@@ -40,8 +40,8 @@ int library_count = 0;
 
 enum class Closed { nothing, page, everything };
 Closed closed = Closed::nothing;
-std::uintptr_t learnt_page = 0;  // that the program spins on; 0: none is known
-bool stepping = false;           // one instruction with the page open
+std::uintptr_t learnt_page = 0;  // the page that the program is known to poll; 0: unknown
+bool stepping = false;           // one instruction is running with the page accessible
 Closed close_again = Closed::nothing;
 int steps = 0;
 bool trapped = false;
@@ -85,7 +85,7 @@ void step(ucontext_t& context, Closed again) {
   context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
 }
 
-/// A string instruction that is repeated: each repetition is a step of its own, at the same instruction.
+/// A repeated string instruction: each repetition is a step of its own at the same instruction.
 bool repeats_itself(const unsigned char* code) {
   const bool repeats = *code == 0xf2 || *code == 0xf3;
   if (!repeats) return false;
@@ -94,14 +94,14 @@ bool repeats_itself(const unsigned char* code) {
   return (*code >= 0xa4 && *code <= 0xa7) || (*code >= 0xaa && *code <= 0xaf);
 }
 
-/// An access to a closed page.
+/// An access to a protected page.
 void look_at(ucontext_t& context, std::uintptr_t address) {
   greg_t* const registers = context.uc_mcontext.gregs;
   const auto instruction = static_cast<std::uintptr_t>(registers[REG_RIP]);
   const bool writes = (registers[REG_ERR] & kWriteFault) != 0;
   const Closed was = closed;
   open_all();
-  if (repeats_itself(reinterpret_cast<const unsigned char*>(instruction))) return;  // it copies, or looks for something
+  if (repeats_itself(reinterpret_cast<const unsigned char*>(instruction))) return;  // it copies or searches
   const std::uintptr_t word = address & ~std::uintptr_t{7};
   if (!writes) {
     const std::uint64_t value = word_at(word);
@@ -116,7 +116,7 @@ void look_at(ucontext_t& context, std::uintptr_t address) {
     }
     last_look = {instruction, word, value};
   }
-  if (was == Closed::everything && ++steps > kStepsMax) {  // it works
+  if (was == Closed::everything && ++steps > kStepsMax) {  // it does work
     steps = 0;
     last_look = {};
     return;
@@ -144,11 +144,11 @@ void to_program(int signal, siginfo_t* info, void* context) {
     theirs.sa_sigaction(signal, info, context);
   } else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
     theirs.sa_handler(signal);
-  } else {  // as if the shim were not there
+  } else {  // behaves as if the shim were not there
     struct sigaction fallback {};
     fallback.sa_handler = SIG_DFL;
     real_sigaction(signal, &fallback, nullptr);
-    if (info->si_code <= 0) raise(signal);  // a fault comes again by itself
+    if (info->si_code <= 0) raise(signal);  // a fault repeats by itself
   }
 }
 
@@ -178,7 +178,7 @@ void on_trap(int signal, siginfo_t* info, void* raw) {
   if (close_again != Closed::nothing) close(close_again);
 }
 
-/// In the C library or the shim a system call may be about to be made, and the kernel does not fault on closed pages.
+/// In the C library or the shim a system call may be about to happen, and the kernel does not fault on protected pages.
 bool in_library(const void* raw) {
   const auto at = static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(raw)->uc_mcontext.gregs[REG_RIP]);
   for (const Range& r : library_text)
@@ -186,8 +186,8 @@ bool in_library(const void* raw) {
   return false;
 }
 
-/// Also what a child of fork gets from the kernel when its parent has ended. The conductor adopts it then; when that
-/// has ended, too, nobody is left to give it a turn.
+/// A child of fork also gets this signal from the kernel when its parent has ended. The conductor then adopts it; if
+/// that has ended, too, nobody is left to give it a turn.
 void on_silence(int, siginfo_t* info, void* raw) {
   Channel* const c = channel();
   if (info->si_code != SI_TKILL) {
@@ -196,7 +196,7 @@ void on_silence(int, siginfo_t* info, void* raw) {
   }
   if (in_library(raw)) return;
   if (c == nullptr || c->turn.load() != static_cast<std::uint32_t>(Turn::program) || stepping) return;
-  // closed since the last silence: it looks at nothing that NICs write
+  // Protected since the last silence: it polls nothing that NICs write.
   const bool elsewhere = closed == Closed::everything || range_count == 0;
   if (closed != Closed::nothing) open_all();
   last_look = {};
@@ -222,7 +222,8 @@ int find_libraries(dl_phdr_info* info, std::size_t, void*) {
   return 0;
 }
 
-/// Does the text of a loaded object have the instruction? Those of the C library and the loader do not count.
+/// Finds out whether the text of a loaded object has the instruction. Those of the C library and the loader do not
+/// count.
 int find_counter(dl_phdr_info* info, std::size_t, void* found) {
   const char* const name = info->dlpi_name;
   for (const char* own :
@@ -251,7 +252,7 @@ void install_handlers() {
   dl_iterate_phdr(find_libraries, nullptr);
   struct sigaction action {};
   action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
-  sigaddset(&action.sa_mask, silence_signal());  // pages are closed and opened by one at a time
+  sigaddset(&action.sa_mask, silence_signal());  // only one handler at a time changes the protection
   action.sa_sigaction = on_fault;
   real_sigaction(SIGSEGV, &action, nullptr);
   action.sa_sigaction = on_trap;

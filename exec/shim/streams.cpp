@@ -1,6 +1,6 @@
-// TCP on loopback is not instantaneous: what has been sent may take the kernel a while, in real time, and when it is
-// there depends on the load of the machine. Both ends count on a board that all programs of a run share; who looks at a
-// socket first waits, in real time, until the kernel has all that was sent.
+// Makes loopback TCP deterministic. The kernel may take a while, in real time, to deliver sent data, and how long
+// depends on the load of the machine. Both ends therefore count on a board that all programs of a run share. A program
+// that looks at a socket first waits, in real time, until the kernel has everything that was sent.
 #include <arpa/inet.h>
 #include <cstring>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ namespace loco::shim {
 namespace {
 
 constexpr int kFiles = 4096;
-constexpr int kPatience = 20'000;  // looks, 50 us apart: whoever closes a copy of a descriptor closes no connection
+constexpr int kPatience = 20'000;  // looks, 50 us apart: closing a copy of a descriptor closes no connection
 
 enum class Kind : std::uint8_t { unknown, other, stream, listener };
 struct File {
@@ -41,7 +41,7 @@ Board* the_board() {
   return board = static_cast<Board*>(memory);
 }
 
-/// The entry of a key; null when the board is full.
+/// The entry of a key; null if the board is full.
 Stream* stream_of(std::uint64_t key) {
   Board* const b = the_board();
   if (b == nullptr) return nullptr;
@@ -54,7 +54,7 @@ Stream* stream_of(std::uint64_t key) {
   return nullptr;
 }
 
-/// Host and port of an address on loopback; 0: none.
+/// Host and port of a loopback address; 0 if it is none.
 std::uint32_t end_of(const sockaddr_storage& address) {
   std::uint32_t ip = 0;
   if (address.ss_family == AF_INET) {
@@ -92,7 +92,7 @@ File* known(int file) {
     f.kind = Kind::stream;
     f.in = stream_of(std::uint64_t{end_of(peer)} << 32U | end_of(own));
     f.out = stream_of(std::uint64_t{end_of(own)} << 32U | end_of(peer));
-    const int yes = 1;  // nothing is held back, in real time
+    const int yes = 1;  // the kernel holds nothing back
     system_call(SYS_setsockopt, file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   } else {
     f.kind = Kind::unknown;  // not connected yet
@@ -109,7 +109,7 @@ bool there(int file, const File& f) {
   if (s.sent > s.received) {
     int bytes = 0;
     if (system_call(SYS_ioctl, file, FIONREAD, &bytes) != 0) return true;
-    // a connection that has been reset has nothing more to come
+    // After a reset of the connection nothing more comes.
     return s.received + static_cast<std::uint64_t>(bytes) >= s.sent ||
            (system_call(SYS_poll, &p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP)) != 0);
   }
@@ -145,7 +145,7 @@ void received(int file, ssize_t bytes, int flags) {
 
 void connected(int file) {
   pollfd p{file, POLLOUT, 0};
-  system_call(SYS_poll, &p, 1, 1000);  // on loopback the answer is there at once
+  system_call(SYS_poll, &p, 1, 1000);  // loopback answers at once
   forget_file(file, false);
   const File* const f = known(file);
   if (f == nullptr || f->kind != Kind::stream || f->in == nullptr || f->out == nullptr) return;

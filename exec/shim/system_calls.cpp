@@ -1,4 +1,4 @@
-// Programs that call the kernel by number: what the shim replaces of the C library is the same then.
+// Direct system calls of programs: they get the same replacements as calls of the C library.
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
@@ -21,7 +21,7 @@ int shown_thread() { return shown_id() + thread_number(); }
 
 std::int64_t picoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
 
-/// The simulated time at which a wait is over.
+/// The simulated time at which a wait ends.
 std::int64_t deadline_of(int operation, const timespec* timeout) {
   if (timeout == nullptr) return kNever;
   const std::int64_t now = channel()->now_ps + channel()->ahead_ps;
@@ -32,8 +32,8 @@ std::int64_t deadline_of(int operation, const timespec* timeout) {
   return now + (left > 0 ? left : 0);
 }
 
-/// Only threads of the process wake each other: a wait goes on after each of them has let something go, and its caller
-/// looks again, as futex(2) wants.
+/// Only threads of the process wake each other: a wait ends after any of them has released something, and its caller
+/// looks again, as futex(2) requires.
 long futex(const int* word, int operation, int value, const timespec* timeout) {
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:

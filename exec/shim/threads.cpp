@@ -1,5 +1,5 @@
-// Threads of a program: each has a channel of its own, and one runs at a time. A lock that is held belongs to a thread
-// that is stopped, so blocking calls are tries, between which the thread waits for the others of its process.
+// Threads of a program: each has its own channel, and one runs at a time. A held lock belongs to a stopped thread, so
+// blocking calls are made by trying, and between tries the thread waits for the others of its process.
 #include <cstdlib>
 #include <cstring>
 #include <pthread.h>
@@ -58,14 +58,14 @@ void* thread_begins(void* raw) {
   set_channel(&c);
   call(Request::start);
   trap_counter_of_thread();
-  // its destructor also runs when the thread ends by pthread_exit or is cancelled
+  // The destructor also runs if the thread ends by pthread_exit or is cancelled.
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] { pthread_key_create(&end_key, thread_ends); });
   pthread_setspecific(end_key, &c);
   return begin.body(begin.argument);
 }
 
-/// Tries until `attempt` is not EBUSY.
+/// Tries until the result is not EBUSY.
 template <typename Attempt>
 int wait_until_done(Attempt attempt) {
   int result = attempt();
@@ -98,7 +98,7 @@ int wait_until_deadline(std::int64_t deadline, Attempt attempt) {
   return result;
 }
 
-// Condition variables: who waits, in order. The C library's own state stays as it was initialised.
+// Condition variables: the waiting threads, in order. The C library's own state stays as initialised.
 struct Waiter {
   const pthread_cond_t* condition;
   Waiter* next;
@@ -136,7 +136,7 @@ void give_way() {
   if (has_threads) {
     call(Request::yield);
   } else {
-    static_cast<void>(read_clock());  // a system call, which takes no less
+    static_cast<void>(read_clock());  // a system call, which takes at least as long
   }
 }
 
@@ -261,7 +261,7 @@ LOCO_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
 
 namespace {
 
-// A barrier: how many have come, how many times it has opened. Kept in the place of the C library's own.
+// A barrier: how many threads have arrived, and how often it has opened. Stored in the C library's own object.
 struct Barrier {
   unsigned count, present, openings;
 };

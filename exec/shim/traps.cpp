@@ -1,9 +1,9 @@
-// Programs that make system calls by instructions of their own (Go, OpenMP's runtime): those, too, are replaced.
+// Replaces also system calls that programs make with instructions of their own (Go, OpenMP's runtime).
 //
-// The program's own text, and that of OpenMP's runtimes, is given to a filter (seccomp) if it has the instruction:
-// system calls from there raise SIGSYS, whose handler does what the C library's function would do here, or makes the
-// call itself. A filter outlives exec, so it names what it traps and lets all else pass: where programs lie there is
-// never a C library.
+// If the program's own text, or that of OpenMP's runtimes, has the instruction, a filter (seccomp) covers it: system
+// calls from there raise SIGSYS, whose handler does what the C library's function would do here, or makes the call
+// itself. A filter survives exec, so it lists what it traps and lets everything else pass: the C library is never where
+// programs lie.
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -66,7 +66,7 @@ int find_text(dl_phdr_info* info, std::size_t, void*) {
   return 0;
 }
 
-/// The kernel's, which differs from the C library's.
+/// The kernel's structure, which differs from the C library's.
 struct KernelAction {
   void (*handler)(int);
   unsigned long flags;
@@ -91,7 +91,7 @@ long take_action(int signal, const KernelAction* action, KernelAction* old, long
   return 0;
 }
 
-/// Of the context that goes on after the signal.
+/// Changes the signal mask of the context that continues after the signal.
 long change_mask(ucontext_t& context, int how, const std::uint64_t* set, std::uint64_t* old) {
   std::uint64_t mask = 0;
   std::memcpy(&mask, &context.uc_sigmask, sizeof(mask));
@@ -105,7 +105,7 @@ long change_mask(ucontext_t& context, int how, const std::uint64_t* set, std::ui
   return 0;
 }
 
-/// As the C library's function of that name, here.
+/// Does what the C library's function of that name does here.
 long carry_out(ucontext_t& context, long number, const long (&a)[6]) {
   const auto at = [&a]<typename T>(int i, T*) { return reinterpret_cast<T*>(a[i]); };
   const auto whole = [&a](int i) { return static_cast<int>(a[i]); };
@@ -186,7 +186,7 @@ long carry_out(ucontext_t& context, long number, const long (&a)[6]) {
       if (a[1] != 0) *reinterpret_cast<stack_t*>(a[1]) = context.uc_stack;
       if (a[0] != 0) context.uc_stack = *reinterpret_cast<const stack_t*>(a[0]);
       return 0;
-    case SYS_tgkill: {  // the numbers are those that getpid and gettid give
+    case SYS_tgkill: {  // in terms of getpid's and gettid's numbers
       const long self = system_call(SYS_getpid);
       return a[1] == gettid() ? system_call(SYS_tgkill, self, system_call(SYS_gettid), a[2]) : 0;
     }
@@ -195,7 +195,7 @@ long carry_out(ucontext_t& context, long number, const long (&a)[6]) {
       not_deterministic("makes a thread or process by a system call of its own, which nobody conducts");
       errno = ENOSYS;
       return -1;
-    default:  // clocks, futexes, numbers; the rest is made
+    default:  // clocks, futexes, numbers; all others are made directly
       return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }
 }
@@ -217,8 +217,8 @@ void on_system_call(int signal, siginfo_t* info, void* raw) {
   errno = error;
 }
 
-/// The kernel's page of clocks reads the counter itself: programs that look for it find none, and ask the kernel. Its
-/// random bytes are those of the seed.
+/// Hides the kernel's vDSO, which reads the time stamp counter itself, so that programs ask the kernel for the time.
+/// Replaces the random bytes for the program by bytes drawn from the seed.
 void change_what_kernel_gives(char** environment) {
   char** at = environment;
   while (*at != nullptr) ++at;
@@ -242,7 +242,7 @@ bool install_filter() {
   add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
   add(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 0, 1);
   add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  for (int i = 0; i < range_count; ++i) {  // within 4 GiB, as text is; else it is left alone
+  for (int i = 0; i < range_count; ++i) {  // within 4 GiB, as text is; otherwise left alone
     const Range& r = ranges[i];
     if (r.from >> 32U != r.to >> 32U) continue;
     add(BPF_LD | BPF_W | BPF_ABS, kHigh);

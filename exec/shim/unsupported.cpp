@@ -1,10 +1,11 @@
-// Public names of libibverbs that the simulator has nothing for. Programs that bind all names at their start need them.
+// Public functions of libibverbs that the simulator does not support. Programs that bind all symbols at start need the
+// names.
 #include "exec/shim/objects.hpp"
 
 using namespace loco::shim;
 
-// The kernel's structures (rdma/ib_user_verbs.h, ib_user_sa.h), for connection managers that talk to the kernel: ours
-// does not.
+// Kernel structures (rdma/ib_user_verbs.h, ib_user_sa.h) for connection managers that talk to the kernel; ours does
+// not.
 LOCO_EXPORT void ibv_copy_ah_attr_from_kern(void*, void*) { unsupported("ibv_copy_ah_attr_from_kern"); }
 LOCO_EXPORT void ibv_copy_qp_attr_from_kern(void*, void*) { unsupported("ibv_copy_qp_attr_from_kern"); }
 LOCO_EXPORT void ibv_copy_path_rec_from_kern(void*, void*) { unsupported("ibv_copy_path_rec_from_kern"); }

@@ -1,4 +1,4 @@
-// poll, select and epoll: they look, and if nothing is ready wait in simulated time.
+// poll, select and epoll: they look, and wait in simulated time if nothing is ready.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kForever = -1;
 
-/// Calls `look_now` until it finds something, fails, or `wait` (picoseconds, or kForever) is over.
+/// Calls `look_now` until it finds something, fails, or `wait` (picoseconds, or kForever) has passed.
 template <typename Look>
 int wait_in_time(std::int64_t wait, Look look_now) {
   const auto look = [&] {

@@ -1,5 +1,5 @@
-// Memory windows (IBTA volume 1, 10.6.7): a bind goes into the send queue like any request; the conductor makes it when
-// it is posted.
+// Memory windows (IBTA volume 1, 10.6.7): a bind goes into the send queue like any request, and the conductor carries
+// it out when it is posted.
 #include <cstdlib>
 #include <cstring>
 
@@ -39,7 +39,7 @@ bool may_bind(const ibv_qp& qp, const ibv_mw* mw, const ibv_mw_bind_info& bind) 
                               IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED;
   if ((bind.mw_access_flags & ~kKnown) != 0 || qp.qp_type == IBV_QPT_UD) return false;
   if (mw->type == IBV_MW_TYPE_1 && (bind.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0) return false;
-  if (bind.length == 0) return true;  // it is unbound
+  if (bind.length == 0) return true;  // this unbinds it
   if (bind.mr == nullptr || bind.mr->pd != qp.pd || mw->pd != qp.pd) return false;
   const Mr& region = *reinterpret_cast<const Mr*>(bind.mr);
   if ((region.access & IBV_ACCESS_MW_BIND) == 0) return false;

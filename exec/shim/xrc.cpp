@@ -1,6 +1,6 @@
 // Extended reliable connections (IBTA volume 1, annex A14): domains, target queue pairs, numbers of receive queues.
 //
-// A SEND names the shared receive queue that it is for. All objects are those of one process.
+// A SEND names its shared receive queue. All objects belong to one process.
 #include <cstdlib>
 
 #include "exec/shim/objects.hpp"

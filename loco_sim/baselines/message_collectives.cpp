@@ -9,8 +9,8 @@ namespace loco::baselines {
 // --- barriers -------------------------------------------------------------------------------------------------------
 
 namespace {
-/// Rounds of a barrier, in its tags: one for each power of two, on the way up and on the way down, and two for ranks
-/// beyond the greatest one.
+/// Rounds of a barrier are part of its tags: one for each power of two, for both the way up and the way down, and two
+/// for ranks beyond the greatest power of two.
 constexpr unsigned kRoundBits = 6;
 constexpr std::uint32_t kDown = 31;
 constexpr std::uint32_t kBefore = 62;
@@ -43,7 +43,7 @@ void message_barrier::waiting() {
     case BarrierAlgorithm::linear:
       return linear();
     case BarrierAlgorithm::tree:
-    case BarrierAlgorithm::open_mpi:  // has been looked up
+    case BarrierAlgorithm::open_mpi:  // already resolved
       return tree();
   }
 }
@@ -56,7 +56,7 @@ void message_barrier::dissemination() {
   }
 }
 
-/// Ranks beyond the greatest power of two let another one stand for them.
+/// Ranks beyond the greatest power of two are represented by another rank.
 void message_barrier::recursive_doubling() {
   const Rank me = rank_.rank();
   const std::uint32_t full = std::bit_floor(ranks_);
@@ -86,7 +86,7 @@ void message_barrier::linear() {
 
 void message_barrier::tree() {
   const Rank me = rank_.rank();
-  // Up: a rank that hears of the one above in round k stands for both from then on.
+  // Up: a rank that receives from the one above in round k represents both from then on.
   const auto partner = [&](std::uint32_t k) -> std::optional<Rank> {
     const Rank other = me ^ (1U << k);
     if ((other & ((1U << k) - 1)) != 0 || other >= ranks_) return std::nullopt;
@@ -102,7 +102,7 @@ void message_barrier::tree() {
 // --- broadcasts ------------------------------------------------------------------------------------------------------
 
 message_broadcast::message_broadcast(message_rank& rank, std::uint32_t ranks) : rank_(rank) {
-  constexpr std::uint32_t kLinearUpTo = 4;  // libNBC's choice
+  constexpr std::uint32_t kLinearUpTo = 4;  // as in libNBC
   const Rank me = rank.rank();
   if (ranks <= kLinearUpTo) {
     for (Rank r = 1; me == 0 && r < ranks; ++r) children_.push_back(r);
@@ -121,12 +121,12 @@ void message_broadcast::send(Tag i, std::span<const std::uint64_t> words) { pass
 
 void message_broadcast::expect(Tag i) {
   under_way_.push_back({.number = i});
-  rank_.post_receive(parent_, i, under_way_.back().request);  // a deque does not move what it holds
+  rank_.post_receive(parent_, i, under_way_.back().request);  // a deque never moves its elements
 }
 
 bool message_broadcast::progress() {
   bool happened = rank_.progress();
-  // libNBC goes through all that are under way: each one's link, its array of requests, the request, its state.
+  // libNBC visits all broadcasts in flight: for each its link, its array of requests, the request and its state.
   constexpr std::size_t kLooksEach = 4;
   rank_.look_at(kLooksEach * static_cast<std::size_t>(std::ranges::count(under_way_, false, &UnderWay::passed_on)));
   for (UnderWay& u : under_way_) {

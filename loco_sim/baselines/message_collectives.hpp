@@ -24,7 +24,7 @@ namespace loco::baselines {
 
 enum class BarrierAlgorithm : std::uint8_t { dissemination, recursive_doubling, linear, tree, open_mpi };
 
-/// What Open MPI 5 takes for that many ranks.
+/// The algorithm that Open MPI 5 chooses for this number of ranks.
 [[nodiscard]] BarrierAlgorithm open_mpi_barrier(std::uint32_t ranks);
 
 class message_barrier {
@@ -51,26 +51,26 @@ class message_barrier {
   message_rank::Request request_;
 };
 
-/// Broadcasts from rank 0, any number of them under way. Progress is made in progress() only, which looks at each of
-/// them, as libNBC does.
+/// Broadcasts from rank 0, any number of them in flight. Progress is made only in progress(), which checks each of
+/// them, as in libNBC.
 class message_broadcast {
  public:
   message_broadcast(message_rank& rank, std::uint32_t ranks);
 
-  /// Rank 0: sends message number i. It is done when it is on its way.
+  /// Rank 0: sends message number i. Returns once it has been posted.
   void send(Tag i, std::span<const std::uint64_t> words);
-  /// The others, in the order of the numbers: message number i may come.
+  /// Other ranks, in the order of the numbers: prepares to receive message number i.
   void expect(Tag i);
-  /// False when nothing has happened.
+  /// Returns false if nothing has happened.
   bool progress();
-  /// Messages under way, oldest first: number, and words once `request.done` and passed on.
+  /// Messages in flight, oldest first: the number, and the words once `request.done` and passed on.
   struct UnderWay {
     Tag number = 0;
     bool passed_on = false;
     message_rank::Request request = {};
   };
   [[nodiscard]] std::deque<UnderWay>& under_way() { return under_way_; }
-  /// Whom messages come from, for others than rank 0.
+  /// The rank that messages come from; not for rank 0.
   [[nodiscard]] Rank parent() const { return parent_; }
 
  private:

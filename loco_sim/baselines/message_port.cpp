@@ -75,7 +75,8 @@ void MessagePort::send(PortId to, std::span<const std::uint64_t> words) {
   hosts::Thread& thread = network_.cluster_.threads.current();
   thread.build();
   thread.change(hosts::Access::change);
-  // What the CPU copies into the work request, it reads from memory: verbs libraries have a barrier there.
+  // The CPU copies inline payload into the work request and so reads it from memory; verbs libraries have a barrier
+  // there.
   if (inlined) thread.time.drain();
   thread.time.make_room();
   const bool signaled = !inlined || ++connection.unsignaled == kSignalEvery;
@@ -117,8 +118,8 @@ std::size_t MessagePort::take(std::span<Arrival> out) {
               .buffer = static_cast<std::uint32_t>(cqes[i].wr_id),
               .words = cqes[i].length / static_cast<std::uint32_t>(kWord)};
   }
-  // A peer that has stopped will send nothing: what was sent to it tells. Libraries have one completion queue for both,
-  // so that it costs nothing to see that.
+  // A peer that has stopped will send nothing, which failed sends to it show. Libraries have one completion queue for
+  // both, so checking costs nothing.
   while (taken == 0 && cpu().cq_failed(send_cq_)) reap();
   thread.time.after_whole_poll(taken);
   return taken;

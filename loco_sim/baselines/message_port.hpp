@@ -1,18 +1,18 @@
-// Messages between threads over SEND and RECV: what message-passing libraries and remote procedure calls are made of.
-// LOCO does not use them; they are for what it is compared with (docs/loco.md, Baselines).
+// Messages between threads over SEND and RECV, the basis of message-passing libraries and remote procedure calls. LOCO
+// does not use them; they are for what it is compared with (docs/loco.md, Baselines).
 //
-// A port belongs to one thread. It has completion queues of its own, a shared receive queue with buffers that are
-// posted from the start and again as soon as they have been read, and a reliable connection to each port it talks to,
-// made at first use. Messages are eager: the words are copied into the work request where the NIC takes them inline,
-// else into a buffer of the port, and arrive in the next buffer of the receiver. Messages between two ports arrive in
-// order. Inline sends ask for a completion now and then only, as verbs programs do.
+// A port belongs to one thread. It has its own completion queues, a shared receive queue whose buffers are posted at
+// the start and again as soon as they have been read, and a reliable connection to each port that it communicates with,
+// made at first use. Messages are eager: the words are copied into the work request if the NIC accepts them inline,
+// otherwise into a buffer of the port, and arrive in the receiver's next buffer. Messages between two ports arrive in
+// order. Inline sends request a completion only now and then, as in verbs programs.
 //
-// Costs: cpu.store for each word that is written, cpu.load for each that is read, cpu.post_wqe and cpu.doorbell for a
-// send, cpu.poll_cqe for each completion; posting a receive is two stores, and one more for all that are posted
-// together (16 bytes of work request; the doorbell record, in host memory). To the memory models a SEND is a put to
-// where it arrives: it has a WRITE's order (IBTA volume 1, 9.5).
-// Units: messages are words of 8 bytes. Errors: std::invalid_argument for a message that is too long, operation_error
-// when the hardware gives up. Between nodes or, through the NIC, within one.
+// Costs: cpu.store for each word written, cpu.load for each word read, cpu.post_wqe and cpu.doorbell for a send,
+// cpu.poll_cqe for each completion. Posting a receive takes two stores for its 16 bytes, and one more for all that are
+// posted together (the doorbell record in host memory). For the memory models a SEND is a put to where it arrives,
+// because it is ordered like a WRITE (IBTA volume 1, 9.5). Units: messages are words of 8 bytes. Errors:
+// std::invalid_argument for a message that is too long, operation_error if the hardware gives up. Between nodes, or
+// within one through the NIC.
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ using PortId = std::uint32_t;
 struct MessageOptions {
   std::uint32_t ports_per_node = 1;
   std::uint32_t words_max = 8;   ///< of a message
-  bool inlined = true;           ///< what fits rides in the work request
-  std::uint32_t receives = 128;  ///< buffers of a port; without one left its senders are told to try again later (RNR)
+  bool inlined = true;           ///< words that fit are part of the work request
+  std::uint32_t receives = 128;  ///< buffers of a port; if none is left, senders must retry later (RNR)
 };
 
 class MessagePort {
@@ -44,17 +44,17 @@ class MessagePort {
   MessagePort(MessageNetwork& network, PortId id);
 
   [[nodiscard]] PortId id() const { return id_; }
-  /// The calling thread is the port's from now on. Messages to the port may have come before.
+  /// The port now belongs to the calling thread. Messages may already have arrived.
   void open();
-  /// For the calling thread: it computes for a while, or looks at words of its process's own memory (cpu.load each).
+  /// The calling thread computes for this long, or reads words of its process's own memory (cpu.load each).
   void charge(std::int64_t ps);
   void charge_looks(std::size_t count);
-  /// Or changes them by compare-and-swap (cpu.atomic each).
+  /// The same for changing words with compare-and-swap (cpu.atomic each).
   void charge_swaps(std::size_t count);
-  /// Waits only for room: the words may be reused at once.
+  /// Waits only for room; the words may be reused at once.
   void send(PortId to, std::span<const std::uint64_t> words);
-  /// Takes what has come, and calls handler(PortId from, std::span<const std::uint64_t> words) for each message, which
-  /// may send. False when nothing had come; then the thread may pause.
+  /// Takes the messages that have arrived and calls handler(PortId from, std::span<const std::uint64_t> words) for
+  /// each, which may send. Returns false if there were none; then the thread may pause.
   template <typename Handler>
   bool poll(const Handler& handler) {
     std::array<Arrival, kPollMax> arrivals;
@@ -71,8 +71,8 @@ class MessagePort {
   friend class MessageNetwork;
 
   static constexpr std::size_t kPollMax = 16;
-  static constexpr std::uint32_t kSends = 128;       ///< of each send queue, and buffers for what is not inline
-  static constexpr std::uint32_t kSignalEvery = 32;  ///< inline sends of a queue pair
+  static constexpr std::uint32_t kSends = 128;       ///< of each send queue; number of buffers
+  static constexpr std::uint32_t kSignalEvery = 32;  ///< inline sends of a queue pair between completions
 
   struct Arrival {
     PortId from = 0;
@@ -81,7 +81,7 @@ class MessagePort {
   };
   struct Connection {
     nic::QpId qp = 0;
-    std::uint32_t unsignaled = 0;  ///< since the last send that asked for a completion
+    std::uint32_t unsignaled = 0;  ///< since the last send that requested a completion
   };
 
   std::size_t take(std::span<Arrival> out);
@@ -89,7 +89,7 @@ class MessagePort {
   void give_back(std::span<const Arrival> arrivals);
   nic::Cpu& cpu();
   [[nodiscard]] const nic::HardwareProfile& profile() const;
-  /// Takes completions of sends; pauses when there are none.
+  /// Takes completions of sends; pauses if there are none.
   void reap();
   [[nodiscard]] Address receive_buffer(std::uint32_t i) const { return receives_.base + i * buffer_bytes_; }
   [[nodiscard]] Address send_buffer(std::uint32_t i) const { return sends_.base + i * buffer_bytes_; }
@@ -102,16 +102,16 @@ class MessagePort {
   nic::CqId recv_cq_;
   nic::SrqId receive_queue_;
   Region receives_;
-  Region sends_;                     ///< kSends buffers, and one for inline sends
-  std::vector<std::uint32_t> free_;  ///< send buffers
+  Region sends_;                     ///< kSends buffers, plus one for inline sends
+  std::vector<std::uint32_t> free_;  ///< free send buffers
   bool open_ = false;
   nic::ThreadId thread_ = 0;
   std::map<PortId, Connection> connections_;
   std::map<nic::QpId, PortId> peers_;
-  std::vector<std::uint64_t> words_;  ///< of the message that is being looked at
+  std::vector<std::uint64_t> words_;  ///< of the current message
 };
 
-/// Every node's ports. Made before the run, lives as long as the programs.
+/// The ports of all nodes. Must be made before the run and outlive the programs.
 class MessageNetwork {
  public:
   MessageNetwork(ClusterContext& cluster, MessageOptions options);

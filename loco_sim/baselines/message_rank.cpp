@@ -5,7 +5,7 @@
 namespace loco::baselines {
 
 namespace {
-/// What a look into a hash table takes: the bucket and the entry.
+/// Words read by a lookup in a hash table: the bucket and the entry.
 constexpr std::size_t kLooksPerMatch = 2;
 }  // namespace
 
@@ -32,7 +32,7 @@ void message_boxes::send(std::uint32_t from, std::uint32_t to, Tag tag, std::spa
   node_.store(at + kWord, words.size());
   node_.store(at + 2 * kWord, tag);
   node_.store_bytes(at + 3 * kWord, std::as_bytes(words));
-  node_.store(at, box.sent);  // the last one, and stores stay in order
+  node_.store(at, box.sent);  // the last store, because stores stay in order
 }
 
 std::optional<Tag> message_boxes::receive(std::uint32_t from, std::uint32_t to, std::vector<std::uint64_t>& words) {
@@ -111,7 +111,7 @@ std::size_t message_rank::wait_any(std::span<Request* const> requests) {
   const auto first_done = [&] {
     return static_cast<std::size_t>(std::ranges::find_if(requests, is_done) - requests.begin());
   };
-  // One pass over a part of them.
+  // One pass over some of the requests.
   const auto pass = [&](std::size_t count) {
     const auto idle = static_cast<std::size_t>(std::ranges::count(requests.first(count), nullptr));
     port_.charge_looks(idle);

@@ -1,17 +1,17 @@
-// Ranks that send each other messages as MPI libraries do, over SEND and RECV on the same hardware, to compare LOCO's
-// objects with (LOCO paper, Section 6.1). message_collectives.hpp has the collective operations.
+// Ranks that exchange messages like MPI libraries, over SEND and RECV on the same hardware, for comparison with LOCO's
+// objects (LOCO paper, Section 6.1). message_collectives.hpp has the collective operations.
 //
-// A rank is a thread. Messages are eager and matched by sender and tag, in a hash table as UCX does: two looks each.
-// Between nodes they are SENDs into receive buffers that are posted in advance (loco_sim/baselines/message_port.hpp);
-// between ranks of a node they go through boxes in shared memory, one for each pair, as in Open MPI's sm transport.
-// The library's own CPU time (requests, progress, callbacks) is two numbers, one for a message that is sent and one for
-// a message that has come: MPICH and UCX take 27 ns and 225 ns on ThunderX2 servers (Zambre et al., "Breaking
-// Band: A Breakdown of High-performance Communication", 2020). Datatypes, communicators and rendezvous are left out.
+// A rank is a thread. Messages are eager and matched by sender and tag in a hash table as in UCX, which reads two words
+// for each. Between nodes they are SENDs into receive buffers posted in advance (loco_sim/baselines/message_port.hpp).
+// Between ranks of a node they go through boxes in shared memory, one for each pair, as in Open MPI's sm transport. The
+// library's own CPU time (requests, progress, callbacks) is one number for each message sent and one for each received:
+// MPICH and UCX take 27 ns and 225 ns on ThunderX2 servers (Zambre et al., "Breaking Band: A Breakdown of
+// High-performance Communication", 2020). Datatypes, communicators and rendezvous are left out.
 //
-// The cost of waiting for one of several requests is that of Open MPI 5 (ompi/request/req_wait.c, req_test.c).
-// MPI_Waitany leaves its mark in each request with a compare-and-swap, up to the first that is complete, and takes the
-// marks off again with as many: each completion costs time proportional to the requests waited for. MPI_Testsome looks
-// at each request once and takes all that are complete.
+// Waiting for one of several requests costs what it does in Open MPI 5 (ompi/request/req_wait.c, req_test.c).
+// MPI_Waitany marks each request with a compare-and-swap, up to the first that is complete, and removes the marks with
+// as many, so each completion costs time proportional to the number of requests. MPI_Testsome checks each request once
+// and returns all that are complete.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,18 @@
 
 namespace loco::baselines {
 
-using Rank = PortId;  ///< node times ranks a node, plus the thread's number
+using Rank = PortId;  ///< node times ranks per node, plus the thread's number
 using Tag = std::uint64_t;
 
-/// The boxes of a node: from each of its ranks to each other one, a few cells in turn. Made before the threads use it.
+/// The boxes of a node: some cells, used in turn, from each of its ranks to each other one. Must be made before the
+/// threads use it.
 class message_boxes {
  public:
   message_boxes(Transport& node, std::uint32_t ranks_per_node, std::uint32_t words_max);
 
   /// Waits for a free cell.
   void send(std::uint32_t from, std::uint32_t to, Tag tag, std::span<const std::uint64_t> words);
-  /// The next message to `to` from `from`: its tag, when there is one.
+  /// Receives the next message to `to` from `from`. Returns its tag, or nothing if there is none.
   std::optional<Tag> receive(std::uint32_t from, std::uint32_t to, std::vector<std::uint64_t>& words);
   [[nodiscard]] std::uint32_t ranks() const { return ranks_; }
 
@@ -45,8 +46,8 @@ class message_boxes {
   static constexpr std::uint64_t kCells = 8;
 
   struct Box {
-    std::uint64_t sent = 0;      ///< the sender's own knowledge
-    std::uint64_t received = 0;  ///< the receiver's
+    std::uint64_t sent = 0;      ///< known to the sender
+    std::uint64_t received = 0;  ///< known to the receiver
   };
 
   [[nodiscard]] std::uint64_t cell_words() const { return 3 + words_max_; }  ///< number, length, tag, words
@@ -56,19 +57,19 @@ class message_boxes {
   Transport& node_;
   std::uint32_t ranks_;
   std::uint32_t words_max_;
-  Region memory_;  ///< a box: how many were received, then the cells
+  Region memory_;  ///< a box: the number of messages received, then the cells
   std::vector<Box> boxes_;
 };
 
 class message_rank {
  public:
-  /// A receive that is posted. Stays where it is until it is done.
+  /// A posted receive. Its address must not change until it is done.
   struct Request {
     bool done = false;
     std::vector<std::uint64_t> words = {};
   };
 
-  /// CPU time of the library for each message, beside the time of the simulated hardware.
+  /// CPU time of the library for each message, in addition to the time of the simulated hardware.
   struct Costs {
     std::int64_t sent_ps = 0;
     std::int64_t received_ps = 0;
@@ -81,15 +82,16 @@ class message_rank {
   /// The words may be reused at once.
   void send(Rank to, Tag tag, std::span<const std::uint64_t> words);
   void post_receive(Rank from, Tag tag, Request& request);
-  /// Takes the messages that have come. False when none had; then the thread may pause.
+  /// Takes the messages that have arrived. Returns false if there were none; then the thread may pause.
   bool progress();
-  /// Until it comes.
+  /// Waits until it arrives.
   void receive(Rank from, Tag tag, Request& request);
-  /// MPI_Waitany: until one of the requests is done; which. Null stands for MPI_REQUEST_NULL; one is not.
+  /// MPI_Waitany: waits until one of the requests is done and returns its index. Null means MPI_REQUEST_NULL; at least
+  /// one is not null.
   std::size_t wait_any(std::span<Request* const> requests);
-  /// MPI_Testsome: those that are done, after one look at what has come if there is none yet.
+  /// MPI_Testsome: returns the requests that are done, after checking once for new messages if there are none yet.
   std::vector<std::size_t> test_some(std::span<Request* const> requests);
-  /// The library looks at words of its own.
+  /// The library reads words of its own.
   void look_at(std::size_t words) { port_.charge_looks(words); }
 
  private:

@@ -1,23 +1,23 @@
-// A key-value store over remote procedure calls, to compare LOCO's with: what a store without one-sided access does.
+// A key-value store over remote procedure calls, for comparison with LOCO's: what a store without one-sided access
+// does.
 //
 // As in HERD (Kalia, Kaminsky and Andersen, "Using RDMA efficiently for key-value services", SIGCOMM 2014) and MICA's
-// exclusive mode: keys are split among server threads by their hash, and each key is served by one thread, which needs
-// no lock. A request is a SEND to the server's node, the answer a SEND back, both inline where the NIC takes them;
-// they are on reliable connections, where HERD writes its requests over UC and answers over UD. A client may have many
-// requests under way. Requests to the own node take the same way. A server looks twice into its table for a request
-// (bucket and entry, cpu.load each); requests that it takes with one poll are answered one by one.
-// Linearisable: requests to a key take effect in the order in which its server takes them.
+// exclusive mode, keys are divided among server threads by their hash, and each key is served by one thread, which
+// needs no lock. A request is a SEND to the server's node and the answer a SEND back, both inline if the NIC accepts
+// that. They use reliable connections, where HERD writes its requests over UC and answers over UD. A client may have
+// many requests in flight. Requests to the client's own node take the same way. A server reads two words of its table
+// for a request (bucket and entry, cpu.load each) and answers the requests of one poll one by one. Linearisable:
+// requests to a key take effect in the order in which its server processes them.
 //
 // Two more stores of the LOCO paper's Fig. 17 are this one with other numbers.
 //
 // Scythe (Lu et al., TACO 2024) as the LOCO paper ran it, with inserts for writes: in its sources (PDS-Lab/Scythe,
 // src/dtxn/impl/occ.cc, src/proto/rpc.cc) a transaction that inserts has nothing to lock and nothing to validate, its
 // timestamp is the CPU's counter, and its commit is one request to a polling thread of the key's node, which puts the
-// object into its table; a read is such a request, too. Left out: that requests are put together, multi-versioned
-// objects.
+// object into its table; a read is such a request, too. Left out: batching of requests, multi-versioned objects.
 //
-// Redis over TCP: one thread serves an instance, and the kernel's path takes the CPU's time on both sides (RpcCosts).
-// What TCP adds on the wire, interrupts and the scheduler's delay are left out.
+// Redis over TCP: one thread serves an instance, and the kernel takes CPU time on both sides (RpcCosts). TCP's overhead
+// on the wire, interrupts and scheduling delays are left out.
 #pragma once
 
 #include <cstdint>
@@ -34,22 +34,22 @@ namespace loco::baselines {
 /// Words of a request: lane and kind, key, value; of an answer: lane, result.
 inline constexpr std::uint32_t kRpcWords = 3;
 
-/// What each side computes besides what the simulated hardware takes. 0: verbs programs, which poll.
+/// CPU time of each side in addition to the simulated hardware's. 0: verbs programs, which poll.
 struct RpcCosts {
-  std::int64_t ask_ps = 0;     ///< a client, to send a request
-  std::int64_t serve_ps = 0;   ///< a server, for a request and its answer
-  std::int64_t answer_ps = 0;  ///< a client, for an answer
+  std::int64_t ask_ps = 0;     ///< of a client, to send a request
+  std::int64_t serve_ps = 0;   ///< of a server, for a request and its answer
+  std::int64_t answer_ps = 0;  ///< of a client, for an answer
 };
 
 /// A node's ports: its clients, then its servers.
 struct RpcLayout {
   std::uint32_t nodes = 1;
-  std::uint32_t clients = 1;  ///< of each node
+  std::uint32_t clients = 1;  ///< on each node
   std::uint32_t servers = 1;
 
   [[nodiscard]] PortId client(NodeId node, std::uint32_t i) const { return node * (clients + servers) + i; }
   [[nodiscard]] PortId server(NodeId node, std::uint32_t i) const { return client(node, clients + i); }
-  /// Who serves a key.
+  /// The port that serves a key.
   [[nodiscard]] PortId server_of(std::uint64_t key) const;
 };
 
@@ -59,9 +59,9 @@ class rpc_server {
   rpc_server(Transport& node, MessageNetwork& network, const RpcLayout& layout, std::uint32_t number,
              RpcCosts costs = {});
 
-  /// Before anything else: takes what is its own of `count` entries.
+  /// To call first: loads those of `count` entries that it serves.
   void load(std::uint64_t count, const std::function<kvstore::Entry(std::uint64_t)>& entry);
-  /// For ever.
+  /// Serves forever.
   [[noreturn]] void serve();
 
  private:
@@ -71,12 +71,13 @@ class rpc_server {
   RpcLayout layout_;
   MessagePort& port_;
   RpcCosts costs_;
-  std::unordered_map<std::uint64_t, std::uint64_t> table_;  // never walked through
+  std::unordered_map<std::uint64_t, std::uint64_t> table_;  // never iterated
 };
 
-/// A client's requests under way, at most `size`; in the trace request i is in lane i + 1. An answer says whose it is,
-/// but where hardware lets it be read before its data it may say anything. Answers of a server come in the order of the
-/// requests to it, so each ends one of those: the one it names, else, as a wrong answer, the oldest.
+/// A client's requests in flight, at most `size`; request i is in lane i + 1 of the trace. An answer names its request,
+/// but hardware that lets it be read before its data arrives may make it name anything. A server answers in the order
+/// of the requests to it, so each answer ends one of those: the one that it names, or otherwise the oldest, which then
+/// counts as a wrong answer.
 class rpc_window {
  public:
   /// The calling thread is client number `number` of its node.
@@ -86,7 +87,7 @@ class rpc_window {
   [[nodiscard]] std::size_t size() const { return lanes_.size(); }
   [[nodiscard]] bool finished(std::size_t i) const { return !lanes_[i].under_way; }
   void start(std::size_t i, kv_operation::Kind kind, std::uint64_t key, std::uint64_t value);
-  /// Calls ended(i, kind, result) for each request that has been answered.
+  /// Calls ended(i, kind, result) for each request that was answered.
   template <typename Ended>
   void poll(const Ended& ended) {
     port_.poll([this, &ended](PortId from, std::span<const std::uint64_t> answer) {
@@ -97,7 +98,7 @@ class rpc_window {
       ended(*i, lanes_[*i].kind, answer[1]);
     });
   }
-  /// Answers that named no request under way to their server.
+  /// Number of answers that named no request in flight to their server.
   [[nodiscard]] std::uint64_t wrong_answers() const { return wrong_answers_; }
 
  private:
@@ -105,12 +106,12 @@ class rpc_window {
     bool under_way = false;
     kv_operation::Kind kind = kv_operation::Kind::lookup;
     PortId server = 0;
-    std::uint64_t number = 0;  ///< of the request, in order
+    std::uint64_t number = 0;  ///< of the request; consecutive
   };
   [[nodiscard]] bool waits_for(std::size_t i, PortId server) const {
     return lanes_[i].under_way && lanes_[i].server == server;
   }
-  /// Which request an answer ends; none when none to that server is under way.
+  /// The request that an answer ends; nothing if none is in flight to that server.
   [[nodiscard]] std::optional<std::size_t> answered(PortId from, std::uint64_t named);
   void finish(std::size_t i, std::uint64_t result);
 

@@ -23,7 +23,7 @@ tree_node::tree_node(std::uint64_t level, std::uint64_t lowest, std::uint64_t la
 std::uint64_t tree_node::sum() const {
   checksum_of_words all;
   for (std::size_t i = 0; i < kSum; ++i) all.add(words_[i]);
-  // Of a torn node the number of children may be anything.
+  // In a torn node the number of children may have any value.
   const std::size_t behind = level() == 0 ? 0 : std::min(children(), kChildren) * kChildWords;
   for (std::size_t i = 0; i < behind; ++i) all.add(words_[kHeaderWords + i]);
   return all.value();
@@ -68,7 +68,7 @@ tree_node::child tree_node::child_of(std::size_t i) const {
 }
 
 tree_place tree_node::child_for(std::uint64_t key) const {
-  std::size_t after = 0;  // children whose keys begin no later
+  std::size_t after = 0;  // number of children whose keys begin no later
   while (after < children() && child_of(after).lowest <= key) ++after;
   return after == 0 ? tree_place::of(words_[kLeftmost]) : child_of(after - 1).place;
 }
@@ -89,7 +89,7 @@ bool tree_node::insert_child(const child& inserted) {
   return true;
 }
 
-/// The middle child becomes the leftmost one of the upper half.
+/// The middle child becomes the leftmost child of the upper half.
 tree_node tree_node::upper_half_of_children() {
   const std::size_t count = children();
   const std::size_t middle = count / 2;

@@ -1,15 +1,17 @@
-// A node of the B+ tree of tree_store.hpp, as it lies in memory: 1 KiB, Sherman's size (Wang, Lu and Shu, "Sherman: A
+// A node of the B+ tree of tree_store.hpp as it is in memory: 1 KiB, as in Sherman (Wang, Lu and Shu, "Sherman: A
 // Write-Optimized Distributed B+Tree Index on Disaggregated Memory", SIGMOD 2022; its sources, Tree.h).
 //
-// A header of 8 words: version, level (0: a leaf), the keys it covers (lowest to last, both inclusive), the right
-// sibling, the leftmost child, the number of children, a checksum. Then 30 entries of a leaf, in no order (key, value,
+// A header of 8 words: version, level (0: a leaf), the keys that it covers (lowest to last, both inclusive), the right
+// sibling, the leftmost child, the number of children, a checksum. Then 30 unordered entries of a leaf (key, value,
 // version, checksum; the value 0 is a free entry), or 60 children in the order of their lowest keys (key, place).
-// Versions have two levels, as Sherman's: an entry carries the version that its node had when it was written, which a
-// split raises. Entries that a split has moved stay where they are and no longer count, being beyond the last key; so
-// whoever sees an entry that is newer than the header must read again, and everything else in a node may be read in any
-// order. Sherman tells a torn entry (or node) by a version in front and one behind, which takes reads and writes in one
-// order of addresses, and not even then finds all; here a checksum does, in the same write, over the entry or the
-// header, or over a whole inner node. So an entry takes 32 bytes where Sherman packs 18: 30 keys a leaf, not 53.
+//
+// As in Sherman, versions have two levels: an entry carries the version that its node had when the entry was written,
+// and a split raises the node's version. Entries that a split has moved stay where they are but no longer count,
+// because they are beyond the last key. So a reader that finds an entry newer than the header must read again, and
+// everything else in a node may be read in any order. Sherman detects a torn entry or node by one version in front and
+// one behind, which requires that reads and writes go in one order of addresses, and even then misses some. Here a
+// checksum detects them, in the same write, over the entry, over the header, or over a whole inner node. So an entry
+// takes 32 bytes instead of Sherman's 18, and a leaf has 30 keys instead of 53.
 #pragma once
 
 #include <array>
@@ -25,7 +27,7 @@ namespace loco::baselines {
 
 inline constexpr std::uint64_t kKeyMax = std::numeric_limits<std::uint64_t>::max();
 
-/// Where a node is: whose memory, which of its nodes. 0 as a word is none.
+/// The place of a node: whose memory it is in, and its index there. The word 0 means none.
 struct tree_place {
   NodeId node = 0;
   std::uint64_t index = 0;
@@ -38,13 +40,13 @@ struct tree_place {
   static constexpr std::uint32_t kIndexBits = 40;
 };
 
-/// An image of a node. What of it has been read is for the caller to know.
+/// An image of a node. The caller must know which of it has been read.
 class tree_node {
  public:
   static constexpr std::size_t kWords = 128;
   static constexpr std::uint64_t kBytes = kWords * kWord;
   static constexpr std::size_t kHeaderWords = 8;
-  static constexpr std::size_t kEntryWords = 4;  ///< of a leaf
+  static constexpr std::size_t kEntryWords = 4;  ///< of a leaf's entry
   static constexpr std::size_t kEntries = (kWords - kHeaderWords) / kEntryWords;
   static constexpr std::size_t kChildWords = 2;
   static constexpr std::size_t kChildren = (kWords - kHeaderWords) / kChildWords;
@@ -60,7 +62,7 @@ class tree_node {
   };
 
   tree_node() = default;
-  /// One without entries and children, version 1.
+  /// A node without entries and children, with version 1.
   tree_node(std::uint64_t level, std::uint64_t lowest, std::uint64_t last);
 
   [[nodiscard]] std::uint64_t& word(std::size_t i) { return words_[i]; }
@@ -75,30 +77,30 @@ class tree_node {
   [[nodiscard]] tree_place sibling() const { return tree_place::of(words_[kSibling]); }
   void set_sibling(tree_place place) { words_[kSibling] = place.word(); }
   [[nodiscard]] std::size_t children() const { return words_[kCount]; }
-  /// Is the header, and with it an inner node, whole?
+  /// True if the header is whole, and with it an inner node.
   [[nodiscard]] bool intact() const { return words_[kSum] == sum(); }
-  /// The checksum, before it is written.
+  /// Sets the checksum, before the node is written.
   void seal() { words_[kSum] = sum(); }
 
-  // Leaves.
+  // For leaves.
   [[nodiscard]] static constexpr std::size_t entry_at(std::size_t i) { return kHeaderWords + i * kEntryWords; }
   [[nodiscard]] entry entry_of(std::size_t i) const;
   [[nodiscard]] bool entry_intact(std::size_t i) const;
-  /// With the node's version.
+  /// Writes an entry with the node's version.
   void set_entry(std::size_t i, std::uint64_t key, std::uint64_t value);
-  /// May it be taken for another key?
+  /// True if the entry may be used for another key.
   [[nodiscard]] bool is_free(std::size_t i) const { return entry_of(i).value == 0 || !covers(entry_of(i).key); }
 
-  // Inner nodes.
+  // For inner nodes.
   [[nodiscard]] child child_of(std::size_t i) const;
   void set_leftmost(tree_place place) { words_[kLeftmost] = place.word(); }
   /// Precondition: the key is covered.
   [[nodiscard]] tree_place child_for(std::uint64_t key) const;
-  /// False when there is no room.
+  /// Returns false if there is no room.
   bool insert_child(const child& inserted);
 
-  /// Halves a node in which there is no room: the upper half is returned, which is to lie at `place`; neither is
-  /// sealed. The old one's entries stay, its version rises.
+  /// Splits a full node: returns the upper half, which is to be at `place`; neither half is sealed. The lower half's
+  /// entries stay where they are, and its version is raised.
   [[nodiscard]] tree_node split(tree_place place);
 
  private:

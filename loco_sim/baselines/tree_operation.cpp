@@ -11,12 +11,12 @@
 namespace loco::baselines {
 
 namespace {
-// Of an operation's block, behind the node.
+// Layout of an operation's block after the node.
 constexpr std::uint64_t kAnswer = tree_node::kBytes;
 constexpr std::uint64_t kZero = kAnswer + kWord;
 constexpr std::uint64_t kLanding = kZero + kWord;
 constexpr std::uint64_t kBlockBytes = kLanding + kWord;
-constexpr std::uint64_t kTaken = 1;  ///< a lock word that somebody holds
+constexpr std::uint64_t kTaken = 1;  ///< value of a lock word that is held
 }  // namespace
 
 tree_operation::tree_operation(tree_store& store, std::uint32_t lane)
@@ -41,7 +41,7 @@ bool tree_operation::poll() {
       before = step_;
       advance();
     } while (step_ != before && step_ != Step::idle);
-  } catch (const std::exception&) {  // a node does not answer, or has no room; its locks stay taken, as there
+  } catch (const std::exception&) {  // a node does not answer or has no room; as in Sherman, its locks stay held
     step_ = Step::idle;
     ack_.forget();
     transport_.abandon_call(lane_);
@@ -145,7 +145,7 @@ tree_operation::Found tree_operation::find_in_leaf(bool want_free) {
 void tree_operation::look_into_leaf() {
   Found found = find_in_leaf(false);
   if (found.entry) return finish(node_.entry_of(*found.entry).value);
-  // Not there: then no entry may be torn or newer than the header.
+  // The key is not there, which is certain only if no entry is torn or newer than the header.
   fetch(tree_node::kHeaderWords, tree_node::kWords - tree_node::kHeaderWords);
   for (std::size_t i = 0; i < tree_node::kEntries; ++i)
     found.stale |= !node_.entry_intact(i) || node_.entry_of(i).version > node_.version();
@@ -191,7 +191,7 @@ void tree_operation::locked() {
   try_lock();
 }
 
-/// A lock does not say who has it: any node that does not answer may.
+/// A lock does not name its owner, which may be any node that does not answer.
 void tree_operation::require_all_answer() {
   if (const auto lost = patience_.lost_with(store_.mgr(), store_, 0, 0))
     throw operation_error(Status::retry_exc_err,
@@ -206,8 +206,8 @@ void tree_operation::got_lock() {
   read(where_, Step::locked_read);
 }
 
-/// As many parts as there are, the fence's read and the release, in one list. A lock that another thread of the node
-/// waits for stays with the node.
+/// Posts the given parts, the fence's read and the release as one list. A lock that another thread of the node waits
+/// for stays with the node.
 void tree_operation::write_and_unlock(std::vector<Part> parts, Then then) {
   manager& mgr = store_.mgr();
   then_ = then;
@@ -247,7 +247,7 @@ void tree_operation::written() {
 // --- under the lock --------------------------------------------------------------------------------------------------
 
 void tree_operation::change_node() {
-  if (!fetch_node(Step::locked_read)) return;  // what the last holder wrote without a fence is still on its way
+  if (!fetch_node(Step::locked_read)) return;  // what the last holder wrote without a fence is still in flight
   store_.learn(node_, where_);
   if (wanted_ > node_.last()) return write_and_unlock({}, Then::go_right);
   if (level_ == 0)
@@ -304,7 +304,7 @@ void tree_operation::split_inner() {
   write_nodes(upper);
 }
 
-/// The new sibling first: who sees the way to it finds it.
+/// The new sibling is written first, because other threads find it through this node.
 void tree_operation::write_nodes(tree_node& upper) {
   ++store_.splits_;
   separator_ = upper.lowest();
@@ -328,7 +328,7 @@ void tree_operation::go_up() {
   seek();
 }
 
-/// The root's word has come. A root below the wanted level has been halved: a new one goes above it.
+/// The root's word has arrived. If the old root was split, a new one is put above it.
 void tree_operation::compare_root() {
   old_root_ = block_.load(kAnswer);
   const auto root = tree_store::root_place::of(old_root_);
@@ -359,7 +359,7 @@ void tree_operation::swapped_root() {
     store_.learn(node_, where_);
     return finish(result_);
   }
-  store_.known_root_ = tree_store::root_place::of(seen);  // somebody else's is there: the node is left unused
+  store_.known_root_ = tree_store::root_place::of(seen);  // another thread has installed one; the new node stays unused
   seek();
 }
 

@@ -1,7 +1,7 @@
-// One operation on a tree_store, which never waits, and a thread's window of them: Sherman's coroutines as steps.
+// An operation on a tree_store that never waits, and a thread's window of them: Sherman's coroutines as steps.
 //
-// A change works on one node at a time, under that node's lock and no other: first a leaf, then, while nodes are
-// halved, one inner node after the other upwards.
+// A change works on one node at a time and holds only that node's lock: first a leaf, then, while nodes are split, one
+// inner node after the other upwards.
 #pragma once
 
 #include <cstdint>
@@ -21,25 +21,25 @@ class tree_operation {
  public:
   using Kind = kv_operation::Kind;
 
-  /// In the trace it is in the given lane.
+  /// The trace shows it in the given lane.
   tree_operation(tree_store& store, std::uint32_t lane);
 
   void start(Kind kind, std::uint64_t key, std::uint64_t value);
-  /// Takes all steps that need not wait; true when it is finished. Throws operation_error, size_error; then it is
-  /// finished, too.
+  /// Takes all steps that need not wait. Returns true when the operation is finished. Throws operation_error or
+  /// size_error, which also finish it.
   bool poll();
   [[nodiscard]] bool finished() const { return step_ == Step::idle; }
   [[nodiscard]] Kind kind() const { return kind_; }
-  /// A lookup's value, 0 for none; else whether it was done. Precondition: finished().
+  /// A lookup's value, 0 if there is none; otherwise whether the change was made. Precondition: finished().
   [[nodiscard]] std::uint64_t result() const { return result_; }
 
  private:
   enum class Step : std::uint8_t { idle, search, queue, lock, locked_read, write, read_root, fill_root, swap_root };
-  /// The writes and the release of the lock are complete.
+  /// What follows when the writes and the release of the lock are complete.
   enum class Then : std::uint8_t { finish, go_right, go_up };
 
   void advance();
-  /// Finds the node of the wanted level for the wanted key.
+  /// Searches for the node of the wanted level that covers the wanted key.
   void seek();
   void read(tree_place where, Step step);
   void searched();
@@ -55,7 +55,7 @@ class tree_operation {
   void change_inner();
   void split_leaf();
   void split_inner();
-  /// Writes parts of the node, and of the new sibling, and lets go of the lock.
+  /// Writes parts of the node and of the new sibling, and releases the lock.
   struct Part {
     Address local;
     tree_place where;
@@ -71,11 +71,12 @@ class tree_operation {
   void swapped_root();
   void finish(std::uint64_t result);
 
-  /// Reads the header, or all, of the node that has landed. False when it was being written: it is read again.
+  /// Reads the header, or all, of the node that has landed. Returns false if it was being written; it is then read
+  /// again.
   bool fetch_node(Step again);
   void fetch(std::size_t first, std::size_t words);
   struct Found {
-    std::optional<std::size_t> entry;  ///< that has the key
+    std::optional<std::size_t> entry;  ///< the one with the key
     std::optional<std::size_t> free;
     bool stale = false;  ///< torn, or newer than the header
   };
@@ -88,11 +89,11 @@ class tree_operation {
   Transport& transport_;
   std::uint32_t lane_;
   ack_key ack_;
-  mem_ref block_;                           ///< a node, then kAnswer, kZero, kLanding
-  std::unique_ptr<mem_ref> sibling_block_;  ///< a node that is written as a whole beside it
+  mem_ref block_;                           ///< a node, followed by kAnswer, kZero and kLanding
+  std::unique_ptr<mem_ref> sibling_block_;  ///< for a second node that is written as a whole
   patience patience_;
   tree_node node_;
-  tree_store::local_lock* local_ = nullptr;  ///< stays where it is
+  tree_store::local_lock* local_ = nullptr;  ///< its address is stable
   std::uint64_t turn_ = 0;
   bool hands_over_ = false;
   Step step_ = Step::idle;
@@ -101,18 +102,19 @@ class tree_operation {
   std::uint64_t key_ = 0;
   std::uint64_t value_ = 0;
   std::uint64_t result_ = 0;
-  // What is searched: the node of this level that covers this key; above the leaves the child is put there.
+  // The operation searches for the node of this level that covers this key. Above the leaves, the child is inserted
+  // there.
   std::uint64_t level_ = 0;
   std::uint64_t wanted_ = 0;
   tree_place child_;
   tree_place where_;
-  // A halved node: its separator is still to be put into the parent.
+  // After a split: the separator that must be inserted into the parent.
   std::uint64_t separator_ = 0;
   tree_place new_sibling_;
-  std::uint64_t old_root_ = 0;  ///< the root's word, as it was read
+  std::uint64_t old_root_ = 0;  ///< the root's word as read
 };
 
-/// A thread's operations under way, in lanes 1 to size.
+/// A thread's operations in flight, in lanes 1 to size.
 class tree_window {
  public:
   tree_window(tree_store& store, std::uint32_t size);

@@ -70,7 +70,7 @@ void tree_store::learn(const tree_node& node, tree_place place) {
 
 // --- loading ---------------------------------------------------------------------------------------------------------
 
-/// Everybody builds the same tree and keeps what is its own.
+/// Every node builds the same tree and keeps its own part.
 void tree_store::place(tree_node& node, tree_place at) {
   learn(node, at);
   if (at.node != my_node()) return;

@@ -1,13 +1,12 @@
-// Exclusive locks as MPI libraries have them over RDMA, to compare LOCO's with (LOCO paper, App. B.1 and Fig. 19).
+// Exclusive locks as in MPI libraries over RDMA, for comparison with LOCO's (LOCO paper, App. B.1 and Fig. 19).
 //
 // MPI_Win_lock(MPI_LOCK_EXCLUSIVE) of Open MPI (osc/rdma, osc/ucx): a remote compare-and-swap of the target's lock word
-// from "unlocked" to "exclusive", at once again until it succeeds, without pause and without fairness. MPI_Win_unlock
-// completes what the epoch has done at the target (the caller waits for its operations), then takes the bit away with a
-// remote add. The data that a lock protects is on the lock's node, in the same window: the add follows the writes on
-// one queue pair, and a remote atomic pushes writes before it, so that no fence is needed. That is unlike LOCO, where
-// lock and data may be apart.
-// Left out: shared locks. Whether the data of each window are a registration of their own (LOCO paper: 341 of them
-// strain the NIC's caches) is for the workload to say.
+// from "unlocked" to "exclusive", repeated at once until it succeeds, without pause and without fairness.
+// MPI_Win_unlock completes what the epoch has done at the target (the caller waits for its operations), then clears the
+// bit with a remote add. The data that a lock protects is on the lock's node, in the same window. The add follows the
+// writes on one queue pair, and a remote atomic pushes earlier writes, so no fence is needed. In LOCO, however, lock
+// and data may be on different nodes. Left out: shared locks. The workload decides whether the data of each window is a
+// registration of its own (LOCO paper: 341 of them strain the NIC's caches).
 #pragma once
 
 #include <cstdint>
@@ -47,7 +46,7 @@ class window_locks : public channel {
       require_all_answer();
     } while (true);
   }
-  /// The caller's operations under the lock are complete.
+  /// Precondition: the caller's operations under the lock are complete.
   void unlock(std::uint64_t k) {
     const call_scope call(transport(), {.library = "lock", .method = "release", .object = full_name(), .argument = k});
     mem_ref old(mgr(), kWord);
@@ -59,7 +58,7 @@ class window_locks : public channel {
  private:
   static constexpr std::uint64_t kExclusive = std::uint64_t{1} << 32U;
 
-  /// A window does not say who has a lock: any node that does not answer may.
+  /// A window does not name the owner of a lock, which may be any node that does not answer.
   void require_all_answer() const {
     if (const auto lost = patience().lost_with(mgr(), *this, 0, 0))
       throw operation_error(Status::retry_exc_err,

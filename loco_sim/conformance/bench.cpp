@@ -17,11 +17,11 @@ using namespace model::litmus;
 namespace {
 
 constexpr std::int64_t kPatienceNs = 1'000'000'000;
-constexpr std::uint64_t kDelayNs = 2'000;  // threads of a run begin within
+constexpr std::uint64_t kDelayNs = 2'000;  // limit on the delay after which threads of a run begin
 constexpr std::uint64_t kNobody = ~std::uint64_t{0};
 constexpr std::uint32_t kSendEntries = 256;
 
-/// A thread waits for what does not come, or its operation has failed.
+/// A thread waits in vain, or its operation has failed.
 struct GivenUp {};
 
 std::int64_t clock_ns() {
@@ -80,7 +80,7 @@ class Bench::Worker {
   Worker(Bench& bench, int thread)
       : bench_(bench), thread_(thread), code_(bench.program_.threads[static_cast<std::size_t>(thread)].code) {}
 
-  /// The program once, and until nothing of it is under way.
+  /// Runs the program once, until it has no operation in flight.
   void run(std::uint64_t seed) {
     failed_ = false;
     fences_ = 0;
@@ -208,7 +208,7 @@ class Bench::Worker {
     ++under_way_[place];
   }
 
-  /// Takes one completion into what the program has not asked for; false: there is none.
+  /// Takes one completion and keeps it until the program asks for it. Returns false if there is none.
   bool poll(std::size_t place) {
     if (under_way_[place] == 0) return false;
     ibv_wc done{};
@@ -233,7 +233,7 @@ class Bench::Worker {
       kept_[place].clear();
     }
   }
-  /// The work id of the oldest completion towards a node.
+  /// The work id of the oldest completion from a node.
   int oldest(std::size_t place) {
     while (kept_[place].empty()) keep_one(place);
     const std::uint64_t id = kept_[place].front();
@@ -242,7 +242,7 @@ class Bench::Worker {
     return id == kNobody ? kNone : static_cast<int>(id);
   }
 
-  /// A READ behind all that was posted: when it is answered, the writes before it are in memory.
+  /// Posts a READ after everything else: when it is answered, earlier writes are in memory.
   void finish() {
     for (std::size_t place = 0; place < under_way_.size(); ++place) {
       if (bench_.links_[bench_.index(thread_, static_cast<int>(place))] == nullptr) continue;
@@ -287,7 +287,7 @@ class Bench::Worker {
   int thread_;
   const std::vector<Instruction>& code_;
   bool failed_ = false;
-  std::uint64_t fences_ = 0;  ///< bit n: towards node position n
+  std::uint64_t fences_ = 0;  ///< bit n: to node position n
   std::int64_t deadline_ = 0;
   std::vector<Value> registers_;
   std::vector<std::uint32_t> in_flight_;          ///< by work id

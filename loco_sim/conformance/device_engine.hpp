@@ -1,4 +1,4 @@
-// Litmus tests on a device: an engine beside those of the simulated hardware.
+// Litmus tests on a device, as an engine like those of the simulated hardware.
 #pragma once
 
 #include "loco_sim/libibverbs/device.hpp"
@@ -6,7 +6,8 @@
 
 namespace loco::conformance {
 
-/// Runs a program EngineOptions::runs times on the device, which has to outlive it. What it cannot run it says so.
+/// An engine that runs a program EngineOptions::runs times on the device, which must outlive it. It reports programs
+/// that the device cannot run.
 [[nodiscard]] model::litmus::Engine device_engine(const libibverbs::Device& device);
 
 }  // namespace loco::conformance

@@ -1,5 +1,5 @@
-// loco-conformance DEVICE FILE...: litmus tests on a device of libibverbs. Exit status as of `loco-sim litmus`: 0 the
-// device is as the model says, 1 it is not, 2 bad input, 3 none failed but some are not known.
+// loco-conformance DEVICE FILE...: litmus tests on a device of libibverbs. Exit status as for `loco-sim litmus`: 0 the
+// device behaves as the model says, 1 it does not, 2 bad input, 3 none failed but some are unknown.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <fmt/core.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace litmus = loco::model::litmus;
 
-/// What is told of each test, and of all.
+/// Counts of results, and their output.
 struct Report {
   std::size_t as_model = 0, not_run = 0;
   std::vector<std::string> others;

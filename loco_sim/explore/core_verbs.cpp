@@ -14,7 +14,7 @@ using namespace model::litmus;
 namespace {
 
 bool jumps(const Instruction& i) { return i.op == Op::jump || i.op == Op::branch_zero; }
-/// Does it complete before memory of its target has what it writes?
+/// True if it completes before its target's memory has what it writes.
 bool completes_early(const Instruction& i) { return i.op == Op::put || i.op == Op::rga || i.op == Op::remote_cas; }
 
 class Compiler : private Assembler {
@@ -37,7 +37,8 @@ class Compiler : private Assembler {
     thread_ = t;
     at(out_.threads, t).code.clear();
     const auto& code = at(source_.threads, t).code;
-    // With jumps, what an instruction follows is not known from the text: whatever may have happened is taken to have.
+    // With jumps the text does not tell what precedes an instruction, so anything that may have happened counts as
+    // having happened.
     known_ = std::none_of(code.begin(), code.end(), jumps);
     stored_ = false;
     pushed_.clear();
@@ -82,7 +83,7 @@ class Compiler : private Assembler {
 
   void copy(const Instruction& i) { at(out_.threads, thread_).code.push_back(i); }
 
-  /// Before the CPU reads: earlier stores have left its store buffer.
+  /// Before a load by the CPU: makes earlier stores leave the store buffer.
   void fence() {
     if (!stored_) return;
     emit(Op::mfence);
@@ -118,7 +119,7 @@ class Compiler : private Assembler {
     wait(work_id(node));
   }
 
-  /// A word of the node that no statement touches: always 0.
+  /// A word of the node that no statement writes; always 0.
   int word_of(int node) {
     const auto known = words_.find(node);
     if (known != words_.end()) return known->second;
@@ -128,9 +129,9 @@ class Compiler : private Assembler {
 
   const Program& source_;
   const VerbsOptions options_;
-  bool known_ = true;     // what came before an instruction follows from the text
-  bool stored_ = false;   // a store since the last fence
-  std::set<int> pushed_;  // nodes that were written to since the last READ that pushed
+  bool known_ = true;     // the text tells what precedes an instruction
+  bool stored_ = false;   // there was a store since the last fence
+  std::set<int> pushed_;  // nodes written to since the last READ that pushed
   std::map<int, int> words_;
 };
 

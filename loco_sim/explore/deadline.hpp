@@ -1,4 +1,4 @@
-// Until when exploring and sampling may go on.
+// The time limit of exploring and sampling.
 #pragma once
 
 #include "sim/budget.hpp"

@@ -5,10 +5,10 @@
 namespace loco::explore {
 
 void DrawnSchedule::begin() {
-  constexpr std::uint64_t kDropEvery[] = {4, 8, 16, 48};  // steps, on average: a litmus run takes some dozens
+  constexpr std::uint64_t kDropEvery[] = {4, 8, 16, 48};  // steps, on average; a litmus run takes some dozens
   const std::uint64_t drop_every = kDropEvery[stream_.below(4)];
   uniform_ = stream_.below(4) != 0;
-  // Most runs spend no choice on steps whose order makes no difference; one in sixteen leaves nothing out.
+  // Most runs make no choice among steps whose order makes no difference; one in sixteen makes all choices.
   reduce_ = stream_.below(16) != 0;
   agents_.clear();
   pct_ = sim::PctScheduler(drop_every, sim::PctScheduler::Demotion::behind_all);
@@ -41,7 +41,7 @@ Choice DrawnSchedule::pick(const Configuration& c) {
   return choices_[uniform_ ? stream_.below(choices_.size()) : most_urgent(c)];
 }
 
-/// Among choices_.
+/// Index in choices_.
 std::size_t DrawnSchedule::most_urgent(const Configuration& c) {
   return pct_.pick(choices_.size(), stream_, [&](std::size_t i) { return find(Machine::event(c, choices_[i])); });
 }

@@ -1,8 +1,8 @@
-// Runs under adversarial delays, each drawn by itself: nothing is remembered from one to the next.
+// Runs with adversarial delays, each drawn independently of earlier runs.
 //
-// A schedule stands for delays: the event that runs is the one whose delays turned out shortest (docs/machine.md, law
-// 1). One run in four starves parts of the machine for long stretches (sim/pct_scheduler.hpp), where an agent is a
-// thread, or one kind of step of one component for one operation. The others pick uniformly.
+// A schedule stands for delays: the next event is the one whose delays were shortest (docs/machine.md, law 1). One run
+// in four starves parts of the machine for long stretches (sim/pct_scheduler.hpp), where an agent is a thread, or one
+// kind of step of one component for one operation. The other runs choose uniformly.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@ namespace loco::explore {
 
 class DrawnSchedule {
  public:
-  /// `machine` outlives it.
+  /// `machine` must outlive this.
   DrawnSchedule(const Machine& machine, std::uint64_t seed) : machine_(machine), stream_(seed, "explore/draw") {}
 
-  /// Runs to the end, from wherever `c` is.
+  /// Runs from `c` to the end.
   void run(Configuration& c);
-  /// Runs to a state that is looked for, and says whether it came to one; no step is taken as making no difference.
+  /// Runs until a state for which `reached` holds, and returns whether there was one. No step is skipped as making no
+  /// difference.
   bool run_to(Configuration& c, const std::function<bool(const Configuration&)>& reached);
 
  private:
@@ -37,7 +38,7 @@ class DrawnSchedule {
   bool uniform_ = false;
   sim::PctScheduler pct_{1, sim::PctScheduler::Demotion::behind_all};
   std::vector<Choice> choices_;
-  std::vector<std::uint64_t> agents_;  // what they are called, in the order in which they were seen
+  std::vector<std::uint64_t> agents_;  // their names, in the order of first occurrence
 };
 
 }  // namespace loco::explore

@@ -25,7 +25,7 @@ using model::litmus::Program;
 using model::litmus::Result;
 using text::counted;
 
-/// Did a mixed-size variable of `final` end up torn? Every read of it would fail, and the model says nothing of that.
+/// True if a mixed-size variable of `final` ended up torn. Every read of it would fail, which the model does not cover.
 bool torn(const Program& program, const Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.size(); ++i) {
     const auto& o = program.observables[i];
@@ -41,7 +41,7 @@ void name_torn(std::size_t outcomes, Result& result) {
                   counted(outcomes, "outcome")));
 }
 
-/// The program as hardware of this profile runs it: over words, and over verbs.
+/// The program as hardware with this profile runs it: over words, and over verbs.
 Program on_hardware(const Program& program, const EngineOptions& options, const nic::HardwareProfile& profile) {
   if (model::litmus::is_corerma(options.model)) return over_verbs(program, verbs_options(profile));
   return program.model == "verbs" ? program : model::litmus::implement(program);
@@ -49,7 +49,8 @@ Program on_hardware(const Program& program, const EngineOptions& options, const 
 
 constexpr const char* kReference = "model-weak";
 
-/// model-weak is what the model says: an atomic of coreRMA is one action, one of rdmatso keeps out other atomics alone.
+/// On model-weak atomics are as the model defines them: one action in coreRMA; in rdmatso they exclude other atomics
+/// only.
 nic::HardwareProfile profile_for(const std::string& hardware, const EngineOptions& options) {
   nic::HardwareProfile profile = scenario::load_hardware(hardware).profile;
   if (hardware == kReference && !model::litmus::is_corerma(options.model)) profile.nic_atomic_cap = nic::AtomicCap::hca;
@@ -67,7 +68,7 @@ std::string list(const Program& program, const std::vector<Outcome>& outcomes) {
   return text;
 }
 
-/// Names the outcomes that the model allows and in-order completion does not.
+/// Names the outcomes that the model allows but in-order completion excludes.
 void name_excluded(const Program& program, const EngineOptions& options, model::litmus::TimeLimit& limit,
                    Result& result) {
   const std::vector<Outcome> excluded = excluded_by_in_order(program, options.model, options.poll, limit.question());
@@ -77,7 +78,8 @@ void name_excluded(const Program& program, const EngineOptions& options, model::
                                      list(program, excluded)));
 }
 
-/// Names what the profile rules out of what model-weak shows, and by which mechanism. `shown`: all that it shows.
+/// Names the outcomes of model-weak that the profile rules out, with the mechanism. `shown`: all outcomes of the
+/// profile.
 void name_ruled_out(const Program& program, const EngineOptions& options, const std::vector<Outcome>& shown,
                     const ExploreLimits& limits, Result& result) {
   if (options.hardware == kReference) return;
@@ -108,11 +110,11 @@ std::chrono::milliseconds time_limit(double seconds) {
   return std::chrono::milliseconds(seconds > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(ms)) : 0);
 }
 
-/// Further turns of loops that post operations: their states are new ones each time.
+/// Further turns of loops that post operations, because each turn is a new state.
 constexpr std::uint16_t kLoopTurns = 2;
 
-/// Some programs of model verbs are not run. Verbs refuse to post an atomic where the device has none:
-/// there is nothing to run either.
+/// Some programs of model verbs are not run. Verbs refuse to post an atomic if the device has none, so such a program
+/// is not run either.
 bool refused(const Program& program, const EngineOptions& options, Result& result) {
   if (const std::string why = refusal(program); !why.empty()) {
     result.ran = result.complete = false;
@@ -132,7 +134,7 @@ bool refused(const Program& program, const EngineOptions& options, Result& resul
   return false;
 }
 
-/// Each outcome of a program of model verbs has a run; its trace is judged as those of other programs are. A run that
+/// Each outcome of a program of model verbs has a run, whose trace is judged like those of other programs. A run that
 /// the model does not allow is a failure, whatever its outcome.
 void judge_runs(const Program& program, const EngineOptions& options, const Ways& ways, Result& result) {
   if (ways.empty()) return;
@@ -159,7 +161,7 @@ Result explore_engine(const Program& program, const EngineOptions& options) {
   Result result;
   if (refused(program, options, result)) return result;
   const Machine machine = machine_for(program, options);
-  model::litmus::TimeLimit time(options.max_seconds);  // of all that is explored for the test
+  model::litmus::TimeLimit time(options.max_seconds);  // for everything explored for the test
   const ExploreLimits limits{.max_executions = options.max_executions,
                              .out_of_time = time.question(),
                              .loop_turns = kLoopTurns,

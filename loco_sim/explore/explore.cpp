@@ -45,7 +45,7 @@ class Search {
   }
 
  private:
-  /// Into the storage of a configuration that is done with, if there is one: copying allocates much.
+  /// Copies into the storage of a discarded configuration if there is one, because copying allocates much.
   Configuration copy(const Configuration& c) {
     if (spare_.empty()) return c;
     Configuration result = std::move(spare_.back());
@@ -54,7 +54,7 @@ class Search {
     return result;
   }
 
-  /// Is it time for ExploreLimits::vary?
+  /// True if it is time for ExploreLimits::vary.
   bool vary_now() const {
     constexpr std::uint64_t kSoon = 20'000;  // states
     const bool limited = limits_.max_executions != 0 || limits_.max_time.count() != 0;
@@ -80,7 +80,7 @@ class Search {
     return !(limits_.out_of_time && limits_.out_of_time()) && !deadline_.over();
   }
 
-  /// Runs what commutes, then looks the state up; false when it is an end or has been seen.
+  /// Runs what commutes, then looks up the state. Returns false if it is an end or was seen before.
   bool settle(Configuration& c) {
     if (limits_.reduce && !limits_.goal.passing) machine_.settle(c);
     if (!seen_.insert(c.hash()).second) return false;
@@ -105,7 +105,7 @@ class Search {
   const ExploreLimits limits_;
   const Deadline deadline_;
   const Deadline quarter_;
-  boost::unordered_set<std::uint64_t> seen_;  // looked up, never iterated
+  boost::unordered_set<std::uint64_t> seen_;  // used for lookups only, never iterated
   std::set<model::litmus::Outcome> outcomes_;
   std::vector<Configuration> spare_;
   std::vector<Choice> choices_;

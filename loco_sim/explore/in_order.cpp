@@ -13,7 +13,7 @@ using trace::Stamp;
 
 namespace {
 
-/// pf of I_W: a wait polls, of each node, the operations up to the last one with its identifier.
+/// pf of I_W: a wait polls the operations of each node up to the last one with its identifier.
 Relation polls_of_waits(const Skeleton& x, const Set& events) {
   Relation pf(x.n);
   const Relation po = x.po.from((x.stamp(Stamp::aNLW) | x.stamp(Stamp::aNRW)) & events);

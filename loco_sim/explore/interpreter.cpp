@@ -9,7 +9,7 @@ namespace loco::explore {
 using namespace model::litmus;
 
 namespace {
-constexpr Value kNobody = -1;  // wr_id of an operation whose work id nobody waits for
+constexpr Value kNobody = -1;  // wr_id of an operation that nobody waits for
 
 Value as_value(std::uint64_t word) { return static_cast<Value>(word); }
 std::uint64_t as_word(Value value) { return static_cast<std::uint64_t>(value); }
@@ -33,7 +33,7 @@ void Interpreter::run(nic::Cpu& cpu) {
       return cpu.stop();
   }
   const Instruction& i = at(code(), state_->pc);
-  if (state_->pc > state_->turn_end) forget_turn();  // that loop has come to its end
+  if (state_->pc > state_->turn_end) forget_turn();  // that loop has ended
   if (!access(i)) return;
   ++state_->pc;
   go_on();
@@ -102,7 +102,7 @@ bool Interpreter::stays_in_loop(int end) const {
 bool Interpreter::repeats_itself(int end) {
   const Loop kind = machine_.loops_.kind(thread_, end);
   const bool same = state_->turn_end == end && state_->turn_registers == state_->registers;
-  forget_turn();  // of a loop around this one, too: it has read something before
+  forget_turn();  // also of an enclosing loop, because it has read something before
   if (kind == Loop::searches) {
     state_->turn_end = end;
     state_->turn_registers = state_->registers;

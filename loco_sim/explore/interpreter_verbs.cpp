@@ -30,7 +30,7 @@ bool Interpreter::post_receive(const Instruction& i, const Post& post) {
                          .length = 8 + header,
                          .lkey = buffer.key};
   if (machine_.queues_.post_receive(*cpu_, post.receive_queue, wqe) != nic::PostResult::ok) {
-    cpu_->pause({});  // full: the program has no way to make room
+    cpu_->pause({});  // the queue is full, and the program cannot make room
     return false;
   }
   if (recording_ != nullptr)
@@ -44,7 +44,7 @@ bool Interpreter::post_request(const Instruction& i, const Post& post) {
   if (recording_ != nullptr) hosts::begin_request(recording_->caller(*cpu_, i), wqe);
   const nic::PostResult result = cpu_->post_send(queue_pair, {&wqe, 1});
   if (result == nic::PostResult::queue_full) {
-    cpu_->pause({});  // until somebody has polled
+    cpu_->pause({});  // until some thread has polled
     return false;
   }
   if (result != nic::PostResult::ok) throw std::logic_error("a work request of a litmus test is refused");
@@ -54,7 +54,7 @@ bool Interpreter::post_request(const Instruction& i, const Post& post) {
   return true;
 }
 
-/// Completions name the post; immediate data, which has 32 bits, does, too: the number is looked up.
+/// Completions identify the post by wr_id, and immediate data of 32 bits does so as well.
 nic::Wqe Interpreter::request_of(const Post& post, int index) const {
   nic::Wqe wqe{.wr_id = static_cast<std::uint64_t>(index),
                .signaled = post.signaled,

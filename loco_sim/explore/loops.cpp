@@ -8,7 +8,7 @@ using namespace model::litmus;
 
 namespace {
 
-/// Touches no memory but to read it, or to swap.
+/// True if it does not access memory except to read it, or to swap.
 bool only_looks(const Instruction& i) {
   return is_jump(i) || i.op == Op::read || i.op == Op::cas || i.op == Op::mfence || i.op == Op::rfence ||
          i.op == Op::assertion;
@@ -24,10 +24,11 @@ void for_each_register(const Program& p, int expr, F f) {
   for_each_register(p, e.rhs, f);
 }
 
-/// Does a turn use a register that the turn before has read? In [begin, end]: jumps forward only, no swaps.
+/// True if a turn uses a register that the previous turn has read. For [begin, end] with forward jumps only and no
+/// swaps.
 bool looks_back(const Program& p, const Thread& t, int begin, int end) {
   std::vector<char> read_now(t.registers.size(), 0), used_before(t.registers.size(), 0);
-  bool certain = true;  // that a turn comes by here
+  bool certain = true;  // every turn executes this instruction
   for (int pc = begin; pc <= end; ++pc) {
     const Instruction& i = at(t.code, pc);
     for_each_register(p, i.expr, [&](int reg) {

@@ -1,5 +1,5 @@
-// From the text of a litmus thread: when has a loop's turn shown what all later ones will do while memory stays as it
-// is? Then the thread may wait until memory changes.
+// Finds from the text of a litmus thread when one turn of a loop shows what all later turns do as long as memory does
+// not change. The thread may then wait for a change of memory.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,15 @@ namespace loco::explore {
 
 enum class Loop : std::uint8_t {
   acts,     ///< never: its turns post, store, compute or take completions
-  awaits,   ///< after any turn: it reads, and no turn looks at what an earlier one has read
-  searches  ///< after a turn that begins and ends with the same registers: it reads, tries to swap, holds loops of
-            ///< these
+  awaits,   ///< after any turn: it reads, and no turn uses what an earlier one has read
+  searches  ///< after a turn that changes no register: it reads, tries to swap, or contains such loops
 };
 
 class Loops {
  public:
   explicit Loops(const model::litmus::Program& program);
 
-  /// Of the loop whose backward jump is the thread's instruction `end`.
+  /// The kind of the loop whose backward jump is the thread's instruction `end`.
   [[nodiscard]] Loop kind(int thread, int end) const {
     return kinds_[static_cast<std::size_t>(thread)][static_cast<std::size_t>(end)];
   }

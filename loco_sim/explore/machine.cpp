@@ -20,7 +20,7 @@ using namespace model::litmus;
 namespace {
 
 constexpr std::uint32_t kQueueEntries = 64;
-constexpr int kNodesMax = 32;  // ThreadState::fences has a bit a node, or a queue pair
+constexpr int kNodesMax = 32;  // ThreadState::fences has a bit for each node, or queue pair
 constexpr std::int64_t kInlineMax = 512;
 
 constexpr std::uint64_t mix(std::uint64_t x) {  // finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014)
@@ -35,7 +35,7 @@ nic::SystemConfig config_for(const Program& program, const nic::HardwareProfile&
           .witness = recorded};
 }
 
-/// READs that may be outstanding at once, at most.
+/// Upper bound on READs that are outstanding at once.
 std::uint32_t reads_at_once(const Program& program) {
   std::uint32_t most = 0;
   for (const Thread& t : program.threads) {
@@ -57,11 +57,11 @@ std::uint32_t reads_at_once(const Program& program) {
   return most;
 }
 
-/// Hardware without deliberate faults: what a footprint says then tells which events commute.
+/// True for hardware without deliberate faults, for which footprints say which events commute.
 bool regular(const nic::HardwareProfile& profile) { return profile.faults.none(); }
 
-/// Links are queues that packets of different queue pairs share. Without fences nothing but its arrival depends on when
-/// a packet was sent, so it may as well be sent when it arrives: then no packet is ever behind another.
+/// Links are queues shared by packets of different queue pairs. Without fences, only a packet's arrival depends on when
+/// it was sent, so it may as well be sent when it arrives. Then no packet is behind another.
 bool links_order_nothing(const Program& program, const nic::HardwareProfile& profile) {
   return regular(profile) && std::none_of(program.threads.begin(), program.threads.end(), [&](const Thread& t) {
            return std::any_of(t.code.begin(), t.code.end(), [&](const Instruction& i) { return fences(program, i); });
@@ -69,13 +69,13 @@ bool links_order_nothing(const Program& program, const nic::HardwareProfile& pro
 }
 
 nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile profile, Network network) {
-  const bool many_paths = nic::reliable_order(profile).overtakes();  // what such NICs are made for
+  const bool many_paths = nic::reliable_order(profile).overtakes();  // such NICs are made for networks with many paths
   if (network == Network::simplest && (many_paths || links_order_nothing(program, profile))) profile.link_ideal = true;
-  // What the models say of every NIC.
+  // The models assume this of every NIC.
   if (program.model == "verbs") profile.nic_inline_max = std::max(profile.nic_inline_max, sim::Bytes{kInlineMax});
   if (std::ranges::any_of(program.locations, &Location::device)) profile.nic_device_own_path = true;
-  // What a NIC's caches hold, and what tags and credits are in use, decides when something happens, never in which
-  // order; copying it would take most of the time.
+  // The content of a NIC's caches and the tags and credits in use affect when something happens, never the order.
+  // Copying them would take most of the time.
   profile.nic_context_entries = 0;
   profile.nic_translation_entries = 0;
   profile.nic_read_state_entries = 0;
@@ -84,10 +84,10 @@ nic::HardwareProfile as_searched(const Program& program, nic::HardwareProfile pr
   return profile;
 }
 
-/// Is everything that the thread knows complete pushed into memory before it goes on? Then nobody can tell when a write
-/// that its target has taken becomes visible (docs/exploring.md, "Paths").
+/// True if everything that the thread knows to be complete is pushed into memory before it continues. Then nobody can
+/// tell when a write that its target has taken becomes visible (docs/exploring.md, "Paths").
 bool pushes(const Thread& t) {
-  std::set<int> written;  // work ids of puts and atomics that no READ has pushed
+  std::set<int> written;  // work ids of puts and atomics that no READ has pushed yet
   for (int pc = 0; pc < len(t.code); ++pc) {
     const Instruction& i = at(t.code, pc);
     if (i.op == Op::poll || i.op == Op::verbs || i.op == Op::jump || i.op == Op::branch_zero || i.op == Op::rfence)
@@ -216,7 +216,7 @@ void Machine::place_locations(nic::System& system) {
     }
   }
   if (verbs_) return;
-  // An atomic names one region for its operands and for where its result goes.
+  // An atomic names one region for its operands and its result.
   for (int n = 0; n < len(program_.nodes); ++n) {
     const auto node = static_cast<nic::NodeId>(n);
     const auto& words = locations_[node];
@@ -263,7 +263,7 @@ int Machine::location_at(nic::NodeId node, nic::Address address) const {
 bool Machine::local_step(const Configuration& c, int thread) const {
   const ThreadState& t = at(c.threads, thread);
   const auto& code = at(program_.threads, thread).code;
-  // Instructions without an access come first in a step. Where a branch goes is known while no register has changed.
+  // Instructions without an access come first in a step. The target of a branch is known until a register changes.
   int pc = t.pc;
   bool registers_known = true;
   for (; pc < len(code); ++pc) {
@@ -282,13 +282,13 @@ bool Machine::local_step(const Configuration& c, int thread) const {
     case Op::verbs:
       return local_verb(at(program_.verbs.posts, i.object));
     case Op::put:
-      return !inline_puts_ || sharing_.nic_reads_commute(i.source);  // inline, it reads memory as a load does
+      return !inline_puts_ || sharing_.nic_reads_commute(i.source);  // inline: the CPU reads memory as with a load
     case Op::jump:
     case Op::branch_zero:
-      // Backward, it ends a turn of a loop. Forward, an access follows that would have to be looked at.
+      // A backward jump ends a turn of a loop. After a forward one follows an access that would have to be examined.
       return registers_known && i.jump <= pc && sharing_.loop_commutes(thread, pc);
     default:
-      return true;  // the store buffer, a queue pair or a completion queue of the thread's own
+      return true;  // accesses only the store buffer, a queue pair or a completion queue of the thread's own
   }
 }
 
@@ -324,7 +324,7 @@ void Machine::count_answered() {
       if (!is_atomic(i) && i.op != Op::get) continue;
       const int node = static_cast<int>(remote_place(i).node);
       if (is_atomic(i)) targets.insert(node);
-      // What a flush reads is alone: all earlier ones are complete, and the thread waits for it.
+      // A flush's read is alone: all earlier ones are complete, and the thread waits for it.
       const bool flush = i.op == Op::get && at(program_.locations, i.source).fresh;
       if (!flush) ++at(answered_, static_cast<int>(at(passive_, link(t, node))));
     }
@@ -347,7 +347,7 @@ bool Machine::commutes(const Configuration& c, Choice choice) const {
     case Kind::internal:
       return !f.loose || alone(f);
     case Kind::request:
-      // Where it may still be overtaken, nothing has happened yet. In a domain of its own it is behind the earlier
+      // If it may still be overtaken, nothing has happened yet. In a domain of its own it is behind the earlier
       // requests of its queue pair, and only they are in front of it.
       if (late_ && !f.loose) return true;
       return (!shared_pcie_ && !late_) || sharing_.writes_commute(location_at(f.node, f.address));
@@ -374,7 +374,7 @@ bool Machine::verbs_commutes(const nic::Footprint& f) const {
     case Kind::request:
       return !shared_pcie_ && !late_;
     case Kind::memory_read:
-      // Words leave in the order in which they are read: of what may be lost, that decides which ones get through.
+      // Words leave in the order in which they are read. If they can be lost, that affects which of them arrive.
       return !stale_ && !unreliable_ && f.bytes <= 8 && sharing_.nic_reads_commute(location_at(f.node, f.address));
     case Kind::memory_write:
       return f.bytes <= 8 && sharing_.writes_commute(location_at(f.node, f.address));
@@ -385,7 +385,8 @@ bool Machine::verbs_commutes(const nic::Footprint& f) const {
 
 void Machine::settle(Configuration& c, Recording* recording) const {
   if (c.trails != nullptr) c.trail = c.trails->add(c.trail, Trails::kSettle);
-  // Hardware that is alone is no choice either. A thread that is may be in a loop: what it does each turn is a state.
+  // A single pending event of the hardware is no choice either. A single thread may be in a loop, where each turn is a
+  // state.
   const auto no_choice = [&](std::size_t i) {
     return commutes(c, i) || (!verbs_ && c.system.pending_events() == 1 &&
                               c.system.footprint(i).kind != nic::Footprint::Kind::thread_step);

@@ -11,16 +11,16 @@ using namespace model::litmus;
 
 namespace {
 
-constexpr std::uint32_t kSends = 64;       // that a queue pair holds
-constexpr std::uint32_t kReceives = 64;    // that a receive queue holds
-constexpr std::uint32_t kEntries = 1024;   // of a completion queue: no test comes near
-constexpr std::size_t kWordsPermuted = 6;  // longer messages are laid out as they are written
+constexpr std::uint32_t kSends = 64;       // of a queue pair
+constexpr std::uint32_t kReceives = 64;    // of a receive queue
+constexpr std::uint32_t kEntries = 1024;   // of a completion queue; no test needs as many
+constexpr std::size_t kWordsPermuted = 6;  // words of longer messages stay in the order in which they are written
 
 nic::QpType type_of(Transport transport) {
   return transport == Transport::rc ? nic::QpType::rc : transport == Transport::uc ? nic::QpType::uc : nic::QpType::ud;
 }
 
-/// Which word is behind which: found message by message, in each order of a message's words.
+/// Finds which word follows which: message by message, trying each order of a message's words.
 class Layout {
  public:
   explicit Layout(const Program& program)
@@ -97,7 +97,7 @@ SideBySide side_by_side(const Program& program) {
                         at(program.locations, l).name);
       const Location& first = at(program.locations, kind_of(program, run));
       const Location& other = at(program.locations, l);
-      // Nobody writes a constant: whether such writes may pass others does not matter.
+      // Nobody writes a constant, so it does not matter whether such writes may pass others.
       if ((first.relaxed == other.relaxed || other.fresh) && first.device == other.device) continue;
       result.refused =
           fmt::format("the words {} and {} of one message are of regions of two kinds", first.name, other.name);
@@ -106,7 +106,7 @@ SideBySide side_by_side(const Program& program) {
 }
 
 namespace {
-/// Is the receive queue one of datagrams? Of several queue pairs, which differ, `both` is set.
+/// True if the receive queue is for datagrams. Sets `both` if its queue pairs differ in this.
 bool of_datagrams(const Program& program, int queue, bool& both) {
   bool datagrams = false, connected = false;
   for (const QueuePair& q : program.verbs.queue_pairs) {
@@ -185,7 +185,7 @@ void Queues::create(const Program& program, const std::function<nic::NodeId(int)
     }
     if (q.peer > i) system.connect(at(queue_pairs_, i), at(queue_pairs_, q.peer));
     if (q.peer != kNone) continue;
-    // A thread's own to a node: its other end takes no messages.
+    // A thread's own queue pair to a node; its other end receives no messages.
     const nic::NodeId there = position(q.peer_node);
     system.connect(at(queue_pairs_, i), system.create_qp(there, system.create_cq(there, 1), 1));
   }

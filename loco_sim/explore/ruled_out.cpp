@@ -10,7 +10,7 @@ namespace loco::explore {
 using model::litmus::Outcome;
 
 std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference, const nic::HardwareProfile& real) {
-  // Costs and rates only move the clock, which exploration does not look at: one group for all of them.
+  // Costs and rates only change times, which exploration ignores: one group for all of them.
   std::vector<Mechanism> all;
   Mechanism costs{"costs and rates", reference};
   Mechanism sizes{"TLP and packet sizes", reference};

@@ -1,8 +1,8 @@
-// Which outcomes a hardware profile rules out, and by which of its mechanisms.
+// Finds which outcomes a hardware profile rules out, and by which of its mechanisms.
 //
-// The program is explored on a reference profile (model-weak: the machine that shows whatever the models allow, but for
-// in-order completion) and, while outcomes are unexplained, on the reference with one mechanism of the profile at a
-// time. A mechanism is a field of the profile, or a group of fields that mean something together.
+// The program is explored on a reference profile (model-weak, which shows whatever the models allow, apart from
+// in-order completion). While outcomes are unexplained, it is also explored on the reference with one mechanism of the
+// profile at a time. A mechanism is a field of the profile, or a group of fields that belong together.
 #pragma once
 
 #include <functional>
@@ -14,29 +14,30 @@
 namespace loco::explore {
 
 struct Mechanism {
-  std::string name;              ///< the key of its field, or what a group of fields is
+  std::string name;              ///< the key of its field, or a description of the group
   nic::HardwareProfile profile;  ///< the reference with this mechanism
 };
 
-/// The mechanisms that `real` has and `reference` has not.
+/// The mechanisms of `real` that `reference` does not have.
 [[nodiscard]] std::vector<Mechanism> mechanisms(const nic::HardwareProfile& reference,
                                                 const nic::HardwareProfile& real);
 
 struct RuledOut {
   model::litmus::Outcome outcome;
-  std::vector<std::string> by;  ///< mechanisms of which each alone rules it out; none: several together
+  std::vector<std::string> by;  ///< mechanisms each of which alone rules it out; empty: only several together do
 };
 
 struct RuledOutResult {
   std::vector<model::litmus::Outcome> possible;  ///< on the reference
-  std::vector<RuledOut> ruled_out;               ///< of these
-  bool complete = true;  ///< false: a limit cut the search on the reference short, nothing is known
+  std::vector<RuledOut> ruled_out;               ///< outcomes among these
+  bool complete = true;  ///< false: a limit stopped the search on the reference, so nothing is known
 };
 
-/// A program as hardware of a profile runs it: over words (model::litmus::implement) and verbs (over_verbs).
+/// Converts a program to what hardware with a profile runs: over words (model::litmus::implement) and verbs
+/// (over_verbs).
 using ProgramOn = std::function<model::litmus::Program(const nic::HardwareProfile&)>;
 
-/// `shown` are the program's outcomes on the real profile, all of them.
+/// `shown`: all outcomes of the program on the real profile.
 [[nodiscard]] RuledOutResult ruled_out(const ProgramOn& program, const std::vector<model::litmus::Outcome>& shown,
                                        const nic::HardwareProfile& reference, const std::vector<Mechanism>& mechanisms,
                                        const ExploreLimits& limits);

@@ -9,7 +9,7 @@ void Seeker::run(Configuration& c) {
   std::uint32_t at = map_.find(c);
   for (std::uint64_t steps = 0; !machine_.over(c) && steps < machine_.steps_max(); ++steps) {
     const bool known = at != StateMap::kUnknown;
-    if (!known || map_.state(at).last_visit == runs_) {  // off the map, or in a circle
+    if (!known || map_.state(at).last_visit == runs_) {  // not on the map, or in a cycle
       machine_.choices(c, choices_);
       machine_.step(c, choices_[stream_.below(choices_.size())]);
       machine_.settle(c);
@@ -33,8 +33,8 @@ void Seeker::run(Configuration& c) {
   look_ahead();
 }
 
-/// Of the choices that are known to lead to something new, else of the open ones, one whose state has had the fewest
-/// visits.
+/// Chooses among the choices that are known to lead to something new, or otherwise among the open ones, the one whose
+/// state has had the fewest visits.
 Choice Seeker::pick(const Configuration& c, std::uint32_t state) {
   machine_.choices(c, choices_);
   const Choice none = c.system.pending_events();

@@ -1,10 +1,10 @@
 // Runs that go where something may be new.
 //
-// By a map of the states met so far, a run takes the way to an outcome that no run has shown, if one is known; else
-// choices behind which something may be new, those first whose states few runs came through. After it, it looks ahead:
-// on copies of the machine it tries a bounded number of choices that the run passed by, the last ones first, and what
-// comes after them; the more it finds, the more it may try. So later runs know which parts repeat what is known, and
-// the way to outcomes that are far from what is common.
+// A map holds the states met so far. If a way to an outcome that no run has shown is known, a run takes it. Otherwise
+// it prefers choices that may lead to something new, first those to states that few runs passed. After the run it looks
+// ahead: on copies of the machine it tries a bounded number of the choices not taken, the last ones first, and what
+// follows them; the more it finds, the more it may try. So later runs know which parts only repeat what is known, and
+// the way to outcomes that are far from the common ones.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ namespace loco::explore {
 
 class Seeker {
  public:
-  /// `machine` outlives it.
+  /// `machine` must outlive this.
   Seeker(const Machine& machine, std::uint64_t seed)
       : machine_(machine), stream_(seed, "explore/seek"), map_(machine), next_(machine.initial()) {}
 
-  /// Nothing can be new any more: the map is complete, and runs have shown every outcome in it.
+  /// True if nothing can be new any more: the map is complete, and runs have shown every outcome in it.
   [[nodiscard]] bool done() const { return runs_ > 0 && map_.closed(kStart); }
-  /// Runs to the end. `c` is the machine's initial configuration. Precondition: !done().
+  /// Runs to the end. `c` must be the machine's initial configuration. Precondition: !done().
   void run(Configuration& c);
-  /// A run of any kind has shown this outcome, or has ended with a thread that waits for ever.
+  /// A run of any kind has shown this outcome; show_stuck(): it has ended with a thread that waits forever.
   void show(const model::litmus::Outcome& outcome) { map_.show(outcome); }
   void show_stuck() { map_.show_stuck(); }
 
@@ -37,12 +37,12 @@ class Seeker {
   };
   static constexpr std::uint32_t kStart = 0;     // the first state of the map
   static constexpr std::size_t kPathMax = 1024;  // a litmus run has some dozens of choices
-  // Choices that may be tried on copies: for each run, and for each outcome found.
+  // Choices that may be tried on copies, for each run and for each outcome found.
   static constexpr std::uint64_t kAhead = 96;
   static constexpr std::uint64_t kFound = 600;
 
   [[nodiscard]] Choice pick(const Configuration& c, std::uint32_t state);
-  /// A choice at the place that has not been tried; or how many events are pending.
+  /// An untried choice at the place; the number of pending events if there is none.
   [[nodiscard]] Choice untried(const Place& place);
   void look_ahead();
   void push(std::uint32_t state, const Configuration& c);
@@ -51,8 +51,8 @@ class Seeker {
   const Machine& machine_;
   sim::Stream stream_;
   StateMap map_;
-  std::vector<Place> path_;  // of the run, and of look-ahead on from there; keeps the storage of what it held
-  std::size_t length_ = 0;   // of path_, in use
+  std::vector<Place> path_;  // of the run, continued by look-ahead; reuses the storage of its elements
+  std::size_t length_ = 0;   // elements of path_ in use
   std::vector<Choice> choices_;
   Configuration next_;
   std::uint64_t left_ = 0;  // choices that look-ahead may still try

@@ -21,7 +21,7 @@ bool uses(const Program& p, int expr, int reg) {
   return (e.op == ExprOp::reg && e.reg == reg) || uses(p, e.lhs, reg) || uses(p, e.rhs, reg);
 }
 
-/// `L: r = x; if (! condition(r)) goto L`, where r means nothing elsewhere.
+/// True for `L: r = x; if (! condition(r)) goto L` where r is not used elsewhere.
 bool is_waiting_load(const Program& p, const Thread& t, int pc) {
   const Instruction& load = at(t.code, pc);
   if (load.op != Op::read || pc + 1 >= len(t.code) || !at(t.registers, load.target).temporary) return false;
@@ -36,7 +36,7 @@ bool is_waiting_load(const Program& p, const Thread& t, int pc) {
   return true;
 }
 
-/// Calls f(to, from) for each location that the post writes; `from`: the one that it copies, or kNone.
+/// Calls f(to, from) for each location that the post writes; `from` is the one that is copied, or kNone.
 template <class F>
 void for_each_write(const Post& post, F f) {
   switch (post.kind) {
@@ -57,7 +57,7 @@ void for_each_write(const Post& post, F f) {
   }
 }
 
-/// Locations that never hold anything but one value: nothing writes them but copies of such locations with this value.
+/// Locations that only ever hold one value, because they are written only by copies of such locations with this value.
 std::vector<char> constant_locations(const Program& p) {
   std::vector<char> constant(p.locations.size(), 1);
   const auto init = [&](int l) { return at(p.locations, l).init; };
@@ -161,7 +161,7 @@ void Sharing::collect(const Program& program, int thread, int pc) {
   }
 }
 
-/// A receive's buffer is written by whoever sends.
+/// A receive's buffer is written by the sender.
 void Sharing::add(const Post& post, Access a) {
   const bool atomic = post.kind == PostKind::cas || post.kind == PostKind::faa;
   const bool reads = atomic || post.kind == PostKind::read;

@@ -1,15 +1,15 @@
-// Which accesses of a litmus program nobody can race with: what the explorer may run at once.
+// Finds which accesses of a litmus program race with no other, so that the explorer may run them at once.
 //
-// An access commutes with every access that another part of the machine can still make if no such access conflicts
-// with it (same location, one of them a write). The program's text tells, once and for all:
-//   - the location always holds one value: nothing writes it, or only copies of others that hold this value (what a
-//     global fence reads): its reads and writes commute;
-//   - only the thread itself writes it, by stores: the thread's own loads see its newest store wherever that is;
-//   - one store writes it, and it is read only by the same thread's loads and by the payload reads of puts that the
-//     thread posts after the store: their doorbells queue behind it in the store buffer, so no order is left open;
-//   - one write, and all reads are the conditions of waiting loops: a turn that fails changes nothing, so nothing is
-//     lost if the write comes first;
-//   - nothing reads it, and its final value is not asked for or it is written once.
+// An access commutes with every access that another part of the machine can still make if none of these conflicts with
+// it (same location, one of them a write). The program's text shows this in the following cases:
+//   - The location always holds one value: nothing writes it, or only copies of others that hold this value (what a
+//     global fence reads). Its reads and writes commute.
+//   - Only the thread itself writes it, with stores. The thread's own loads see its newest store wherever that is.
+//   - One store writes it, and it is read only by the same thread's loads and by payload reads of puts that the thread
+//     posts after the store. Their doorbells queue behind it in the store buffer, so no order is left open.
+//   - There is one write, and all reads are conditions of waiting loops. A turn that fails changes nothing, so nothing
+//     is lost if the write comes first.
+//   - Nothing reads it, and its final value is not asked for or it is written once.
 #pragma once
 
 #include <vector>
@@ -22,13 +22,13 @@ class Sharing {
  public:
   explicit Sharing(const model::litmus::Program& program);
 
-  /// Loads by instruction `pc` of the thread.
+  /// True if loads by instruction `pc` of the thread commute.
   [[nodiscard]] bool cpu_read_commutes(int thread, int pc) const;
-  /// The backward jump at `pc` of the thread ends a waiting loop whose loads commute.
+  /// True if the backward jump at `pc` of the thread ends a waiting loop whose loads commute.
   [[nodiscard]] bool loop_commutes(int thread, int pc) const;
-  /// Reads of the location by NICs; false for kNone.
+  /// True if reads of the location by NICs commute; false for kNone.
   [[nodiscard]] bool nic_reads_commute(int location) const;
-  /// Writes becoming visible at the location, whoever makes them; false for kNone.
+  /// True if writes to the location commute when they become visible, whoever makes them; false for kNone.
   [[nodiscard]] bool writes_commute(int location) const;
 
  private:
@@ -41,8 +41,8 @@ class Sharing {
     get_source,
     put_target,
     get_target,
-    operand,       // of a remote atomic, read by the NIC
-    remote_atomic  // its target
+    operand,       // of a remote atomic; the NIC reads it
+    remote_atomic  // target of one
   };
   struct Access {
     int thread = 0;
@@ -61,7 +61,7 @@ class Sharing {
   void collect(const model::litmus::Program& program, int thread, int pc);
   void add(int location, const Access& access);
   void add(const model::litmus::Post& post, Access access);
-  /// One store, read by the same thread's loads and later puts only.
+  /// True if there is one store, which only loads and later puts of the same thread read.
   [[nodiscard]] static bool handed_on_in_order(const Location& l);
   [[nodiscard]] static bool only_waited_for(const Location& l);
 

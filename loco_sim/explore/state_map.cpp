@@ -31,7 +31,7 @@ std::uint32_t StateMap::find(const Configuration& c) {
 }
 
 void StateMap::add_choice(std::uint32_t state, const sim::Event& event) {
-  const bool twin = choice_of(state, event) != kUnknown;  // two events that do the same are one choice
+  const bool twin = choice_of(state, event) != kUnknown;  // two events that do the same count as one choice
   choices_.push_back({.event = name(event), .from = state, .closed = twin});
   State& s = states_[state];
   ++s.choices;
@@ -74,7 +74,7 @@ void StateMap::close_choice(std::uint32_t choice) {
   if (--states_[c.from].open == 0) close(c.from);
 }
 
-/// A way to something new has become known from the state: so it has from all that leads there.
+/// A way from the state to something new has become known, and hence from all states that lead to it.
 void StateMap::refresh(std::uint32_t state) {
   work_.assign(1, state);
   while (!work_.empty()) {
@@ -98,7 +98,7 @@ void StateMap::wither(std::uint32_t state) {
   }
 }
 
-/// Closes what leads to a state without open choices, and so on.
+/// Closes choices and states that lead only to closed states.
 void StateMap::close(std::uint32_t state) {
   work_.assign(1, state);
   while (!work_.empty()) {

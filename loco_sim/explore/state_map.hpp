@@ -1,10 +1,10 @@
-// What sampling knows of a program's machine: states that runs or look-ahead have met, where their choices lead, and
-// which parts have nothing new to offer.
+// What sampling knows of a program's machine: the states that runs or look-ahead have met, where their choices lead,
+// and which parts offer nothing new.
 //
-// A state is known by its hash, a choice by the event that runs. An end is closed once a run has shown its outcome, a
-// choice once it leads to a closed state, a state once all its choices are closed: where something is open, something
-// may be new. The map stops growing at a bound; what it does not hold counts as unknown. Its contents are a function of
-// the calls made; nothing is iterated in the order of hashes.
+// A state is identified by its hash, a choice by its event. An end is closed once a run has shown its outcome, a choice
+// once it leads to a closed state, a state once all its choices are closed. Something new is possible only where
+// something is open. The map has a maximum size, and what it does not contain counts as unknown. Its contents depend
+// only on the calls made; nothing is iterated in the order of hashes.
 #pragma once
 
 #include <boost/unordered_map.hpp>
@@ -19,51 +19,51 @@ namespace loco::explore {
 class StateMap {
  public:
   static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
-  static constexpr std::size_t kStatesMax = std::size_t{1} << 20U;  // some 150 MB with their choices
+  static constexpr std::size_t kStatesMax = std::size_t{1} << 20U;  // about 150 MB with their choices
 
   struct Choice {
-    std::uint64_t event = 0;             // names it
-    std::uint32_t from = 0;              // the state that has it
-    std::uint32_t to = kUnknown;         // the state that it leads to,
-    std::uint32_t next_into = kUnknown;  // among the choices that lead there
+    std::uint64_t event = 0;             // identifies it
+    std::uint32_t from = 0;              // the state that it belongs to
+    std::uint32_t to = kUnknown;         // the state that it leads to
+    std::uint32_t next_into = kUnknown;  // the next choice that leads there
     bool closed = false;
   };
   struct State {
-    std::uint32_t first = 0;        // of its choices
-    std::uint32_t choices = 0;      // none: an end
+    std::uint32_t first = 0;        // index of its first choice
+    std::uint32_t choices = 0;      // number of choices; 0: an end
     std::uint32_t open = 0;         // choices that are not closed; 1 for an open end
-    std::uint32_t into = kUnknown;  // first of the choices that lead here
-    std::uint32_t visits = 0;       // runs that came through
-    std::uint32_t last_visit = 0;   // by number of run
-    std::uint32_t fresh = 0;        // open choices that are known to lead to an outcome not shown; 1 for such an end
-    std::uint32_t tried = 0;        // choices of which it is known where they lead
+    std::uint32_t into = kUnknown;  // the first choice that leads here
+    std::uint32_t visits = 0;       // number of runs that passed it
+    std::uint32_t last_visit = 0;   // number of the last such run
+    std::uint32_t fresh = 0;        // open choices known to lead to an outcome not shown yet; 1 for such an end
+    std::uint32_t tried = 0;        // choices whose target state is known
   };
 
   explicit StateMap(const Machine& machine) : machine_(machine) {}
 
-  /// The state of a settled configuration (Machine::settle); kUnknown when the map is full.
+  /// The state of a settled configuration (Machine::settle), or kUnknown if the map is full.
   std::uint32_t find(const Configuration& c);
-  /// Outcomes shown, or found by looking ahead.
+  /// Number of outcomes shown, or found by looking ahead.
   [[nodiscard]] std::size_t outcomes() const { return ends_.size(); }
   [[nodiscard]] const State& state(std::uint32_t i) const { return states_[i]; }
   [[nodiscard]] const Choice& choice(std::uint32_t i) const { return choices_[i]; }
   [[nodiscard]] bool closed(std::uint32_t state) const { return states_[state].open == 0; }
-  /// A way from here to an outcome that no run has shown is known.
+  /// True if a way from here to an outcome that no run has shown is known.
   [[nodiscard]] bool fresh(std::uint32_t state) const { return states_[state].fresh != 0; }
-  /// It is known where all its choices lead. An end has none.
+  /// True if the targets of all its choices are known. An end has none.
   [[nodiscard]] bool expanded(std::uint32_t state) const { return states_[state].tried == states_[state].choices; }
-  /// The choice of `state` that is this pending event; kUnknown when it was not pending as the state was met first.
+  /// The choice of `state` for this pending event; kUnknown if it was not pending when the state was first met.
   [[nodiscard]] std::uint32_t choice_of(std::uint32_t state, const sim::Event& event) const;
 
-  /// A run comes through.
+  /// A run passes the state.
   void visit(std::uint32_t state, std::uint32_t run);
-  /// The choice leads there.
+  /// The choice leads to state `to`.
   void connect(std::uint32_t choice, std::uint32_t to);
-  /// The choice leads back to where this run came from.
+  /// The choice leads back to a state that this run has passed.
   void close_choice(std::uint32_t choice);
   /// A run has shown this outcome.
   void show(const model::litmus::Outcome& outcome);
-  /// A run has ended with a thread that waits for ever.
+  /// A run has ended with a thread that waits forever.
   void show_stuck();
 
  private:
@@ -78,13 +78,13 @@ class StateMap {
   void wither(std::uint32_t state);
 
   const Machine& machine_;
-  boost::unordered_map<std::uint64_t, std::uint32_t> index_;  // looked up, never iterated
+  boost::unordered_map<std::uint64_t, std::uint32_t> index_;  // used for lookups only, never iterated
   std::vector<State> states_;
   std::vector<Choice> choices_;
   std::map<model::litmus::Outcome, Ends> ends_;
   Ends stuck_;
   std::vector<explore::Choice> enabled_;
-  std::vector<std::uint32_t> work_;  // of the walks up the map
+  std::vector<std::uint32_t> work_;  // for walks up the map
 };
 
 }  // namespace loco::explore

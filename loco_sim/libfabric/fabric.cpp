@@ -12,11 +12,11 @@ namespace loco::libfabric {
 
 namespace {
 
-/// A process whose memory others operate on with fetching atomics ends by a signal there after some hundred of them, in
-/// fi_cq_read (github.com/ofiwg/libfabric/issues/11814).
+/// A process that is the target of fetching atomics ends by a signal after some hundred of them, in fi_cq_read
+/// (github.com/ofiwg/libfabric/issues/11814).
 bool has_atomics_that_crash(const std::string& provider) { return provider.find("ofi_rxd") != std::string::npos; }
 
-/// Over sockets: whatever peers do comes through a descriptor. Of other providers that may be said of messages only.
+/// With sockets everything that peers do arrives at a descriptor. With other providers that may hold for messages only.
 bool is_over_sockets(std::string_view provider) {
   return provider.starts_with("tcp") || provider.starts_with("udp") || provider.starts_with("net");
 }
@@ -33,7 +33,7 @@ Info ask(const std::string& provider, const std::string& address, std::uint64_t 
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   if (!provider.empty()) hints->fabric_attr->prov_name = ::strdup(provider.c_str());
   fi_info* found = nullptr;
-  // FI_SOURCE: the address is this node's, so that a node on loopback is there
+  // FI_SOURCE: the address is this node's, so a node on loopback is found
   if (library().getinfo(FI_VERSION(1, 15), address.c_str(), nullptr, FI_SOURCE, hints.get(), &found) != 0)
     return nullptr;
   return Info(found);
@@ -73,7 +73,7 @@ Fabric::Fabric(const std::string& provider, const std::string& address)
                  fi_compare_atomicvalid(first_.get(), FI_UINT64, FI_CSWAP, &at_once) == 0;
 }
 
-/// ofi_rxd 1.17 says which descriptor it is of wait sets only, which later versions do not have.
+/// ofi_rxd 1.17 returns its descriptor only for wait sets, which later versions do not have.
 void Fabric::open_cq() {
   const bool waits = progress_is_manual() && is_over_sockets(provider());
   if (waits && (open_cq(FI_WAIT_FD) || open_cq(FI_WAIT_SET))) return;
@@ -117,8 +117,7 @@ Promises Fabric::promises() const {
           .atomics_apart = !has_atomics_};
 }
 
-/// ofi_rxm 1.17 looks at an endpoint that has been closed when its completion queue is waited for: none is made in
-/// vain.
+/// ofi_rxm 1.17 accesses closed endpoints when waiting for their completion queue, so no endpoint is made without need.
 Owned<fid_ep> Fabric::create_endpoint() { return first_ != nullptr ? std::move(first_) : make_endpoint(); }
 
 Owned<fid_ep> Fabric::make_endpoint() const {

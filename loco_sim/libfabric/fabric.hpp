@@ -1,8 +1,8 @@
-// A provider of libfabric, opened: reliable datagram endpoints with remote memory access and atomics (fi_rma(3),
-// fi_atomic(3)), an address vector and one completion queue for all endpoints of the node.
+// An opened provider of libfabric: reliable datagram endpoints with remote memory access and atomics (fi_rma(3),
+// fi_atomic(3)), an address vector, and one completion queue for all endpoints of the node.
 //
-// Errors: setup_error where the provider is not there or lacks what LOCO needs; std::runtime_error with the name of the
-// call and libfabric's reason for everything else.
+// Errors: setup_error if the provider is missing or lacks what LOCO needs; std::runtime_error with the name of the call
+// and libfabric's reason for everything else.
 #pragma once
 
 #include <cstdint>
@@ -37,22 +37,23 @@ using Info = std::unique_ptr<fi_info, FreeInfo>;
 
 class Fabric {
  public:
-  /// `address`: of this node, as the host list has it; the endpoints are there.
+  /// `address`: of this node, as in the host list; its endpoints are there.
   Fabric(const std::string& provider, const std::string& address);
 
   [[nodiscard]] std::string provider() const { return info_->fabric_attr->prov_name; }
   [[nodiscard]] Promises promises() const;
-  /// Can a completion say that a put is in memory?
+  /// True if a completion can mean that a put is in memory.
   [[nodiscard]] bool can_deliver() const { return can_deliver_; }
-  /// Fetch-and-add and compare-and-swap of 64 bits that can be relied on.
+  /// True if 64-bit fetch-and-add and compare-and-swap are available and reliable.
   [[nodiscard]] bool has_atomics() const { return has_atomics_; }
   [[nodiscard]] bool addresses_are_virtual() const { return (info_->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0; }
-  /// Does the provider reach memory within its calls only, and not by threads or hardware of its own?
+  /// True if the provider accesses memory only during its calls, and not with threads or hardware of its own.
   [[nodiscard]] bool progress_is_manual() const { return info_->domain_attr->data_progress == FI_PROGRESS_MANUAL; }
-  /// A file descriptor that is readable when a call of the provider would get something on, be it an operation of this
-  /// node or one of others on its memory. -1: there is none, as where hardware reaches memory.
+  /// A file descriptor that is readable when a call of the provider would make progress on an operation of this node,
+  /// or of another node on this node's memory. -1: there is none, for example because hardware accesses memory.
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  /// After a call of the provider: the descriptor tells of news again. False: there are some already.
+  /// To call after a call of the provider: makes the descriptor report news again. Returns false if there are some
+  /// already.
   [[nodiscard]] bool rearm() const;
   [[nodiscard]] Owned<fid_ep> create_endpoint();
   [[nodiscard]] static std::vector<char> name_of(fid_ep& endpoint);
@@ -62,7 +63,7 @@ class Fabric {
 
  private:
   void open_cq();
-  /// False: the provider has no such thing to wait for, or does not say which descriptor it is.
+  /// Returns false if the provider has no such object to wait for, or does not give its descriptor.
   bool open_cq(fi_wait_obj waited_for);
   [[nodiscard]] Owned<fid_ep> make_endpoint() const;
 
@@ -73,7 +74,7 @@ class Fabric {
   Owned<fid_wait> wait_set_;
   Owned<fid_cq> cq_;
   int descriptor_ = -1;
-  Owned<fid_ep> first_;  ///< that the provider has been asked about; the first one that somebody gets
+  Owned<fid_ep> first_;  ///< the one that the provider was queried with; given to the first caller
   bool can_deliver_ = false;
   bool has_atomics_ = false;
 };

@@ -14,8 +14,8 @@ namespace loco::libfabric {
 
 namespace {
 
-/// What transports say to each other: where the endpoint is that answers; a registration; an
-/// atomic to be done, and its old value.
+/// Messages between transports: the address of the answering endpoint; a registration; an atomic to execute, and its
+/// old value.
 enum class Wire : char { name, region, atomic, answer };
 
 struct AtomicMessage {
@@ -37,7 +37,7 @@ std::string bytes_of(Wire kind, const T& message) {
   std::memcpy(body.data() + 1, &message, sizeof(message));
   return body;
 }
-/// False: it is no such message.
+/// Returns false if the message has another size.
 template <typename T>
 bool take(const std::string& body, T& message) {
   if (body.size() != 1 + sizeof(message)) return false;
@@ -64,7 +64,7 @@ Status status_of(int error) {
     case FI_EMSGSIZE:
       return Status::loc_len_err;
     default:
-      return Status::retry_exc_err;  // of a software provider: it does not reach the other side any more
+      return Status::retry_exc_err;  // of a software provider that can no longer reach the peer
   }
 }
 
@@ -73,7 +73,7 @@ Word word(Address address) {
   return Word(*reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): it is a pointer
 }
 
-/// Providers that send again what has not been acknowledged do so in their calls only.
+/// Providers resend what has not been acknowledged only during their calls.
 constexpr std::int64_t kTimersEveryNs = 2'000'000;
 constexpr int kRestMs = 4;
 
@@ -159,7 +159,7 @@ FabricTransport::Registered FabricTransport::register_memory(void* memory, std::
 void FabricTransport::on_wire(NodeId from, const std::string& body) {
   if (body.empty()) return;
   if (static_cast<Wire>(body[0]) == Wire::name) {
-    names_[from].assign(body.begin() + 1, body.end());  // read behind a meeting
+    names_[from].assign(body.begin() + 1, body.end());  // read after a meeting
     return;
   }
   if (static_cast<Wire>(body[0]) == Wire::atomic) return do_atomic_for(from, body);
@@ -234,12 +234,12 @@ void FabricTransport::post(const Request& r) {
   };
   std::int64_t error = try_to_give();
   while (error == -FI_EAGAIN && !gone()) {
-    ring();  // the provider may have worked before it refused
+    ring();  // the provider may have made progress before it refused
     wait();
     error = try_to_give();
   }
   if (error == 0) {
-    if (mesh().lost(node)) give_up(node);  // it may have died before this one was among what is given up
+    if (mesh().lost(node)) give_up(node);  // it may have died before this one could be given up
     return;
   }
   finish(record, error == -FI_EAGAIN ? failed_at_once().status : status_of(static_cast<int>(-error)));
@@ -263,7 +263,7 @@ bool FabricTransport::done_here(const Request& r) {
   if (r.tag.tell == Tell::always)
     tell({r.tag.token, Status::success, r.remote.node, r.operation, r.remote.connection});
   else
-    ring();  // another thread may wait for what has been written
+    ring();  // another thread may wait for what was written
   return true;
 }
 
@@ -353,7 +353,7 @@ void FabricTransport::finish(Record& record, Status status) {
   const Completion completion{record.token, status, record.peer, record.operation, record.connection};
   UnderWay& under_way = *record.under_way;
   const bool told = record.told;
-  if (!operations_.end(record)) return;  // it has been told as failed
+  if (!operations_.end(record)) return;  // already reported as failed
   under_way.answered_last =
       status == Status::success && (completion.operation != Operation::put || orders_.waits_for_puts());
   under_way.of(completion.operation).fetch_sub(1);
@@ -376,8 +376,8 @@ bool FabricTransport::take_failed() {
   return true;
 }
 
-/// Where there is a descriptor, the provider works only after it was readable, or a timer of its own may be due: so who
-/// rests is rung whenever memory may have changed.
+/// With a descriptor, the provider has work only after it was readable, or if one of its timers may be due. So resting
+/// threads are rung whenever memory may have changed.
 bool FabricTransport::progress() {
   const int descriptor = fabric_.descriptor();
   bool news = false;

@@ -1,6 +1,6 @@
-// libfabric, loaded when it is needed. A program that is linked with it starts all its providers before main(), some of
-// which look for hardware, print and measure clocks for a second; one that may use it does not. The functions that are
-// not inline in its headers are these.
+// libfabric, loaded when it is needed. A program linked with it starts all its providers before main(), some of which
+// look for hardware, print, and measure clocks for a second; loading it on demand avoids that. These are the functions
+// that are not inline in its headers.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -15,7 +15,7 @@ struct Library {
   decltype(&fi_strerror) strerror = nullptr;
 };
 
-/// Throws setup_error where it is not installed. It stays loaded.
+/// Throws setup_error if it is not installed. It stays loaded.
 [[nodiscard]] const Library& library();
 
 }  // namespace loco::libfabric

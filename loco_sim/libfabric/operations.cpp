@@ -11,7 +11,7 @@ Record& Operations::begin(const Record& operation) {
   }
   Record* const record = free_.back();
   free_.pop_back();
-  *record = operation;  // all of it, before anybody who gives operations up finds it
+  *record = operation;  // completely filled before give_up() can find it
   record->used = true;
   record->under_way->of(record->operation).fetch_add(1);
   return *record;

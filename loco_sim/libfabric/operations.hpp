@@ -1,6 +1,6 @@
-// Operations that a node has given to its provider and that have not ended: what comes back with a completion.
+// Operations that a node has passed to its provider and that have not ended; completions refer to them.
 //
-// A record lives in registered memory, for providers want the operands of an atomic there. Thread-safe.
+// A record is in registered memory, because providers require that for the operands of an atomic. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 
 namespace loco::libfabric {
 
-/// Of a thread towards a peer: operations under way.
+/// Operations in flight from a thread to a peer.
 struct UnderWay {
   std::atomic<std::uint32_t> puts = 0, gets = 0, atomics = 0;
-  std::atomic<std::uint64_t> largest_put = 0;  ///< bytes, since there was none
-  std::atomic<bool> answered_last = true;      ///< the last one that ended says that all before it is in memory
+  std::atomic<std::uint64_t> largest_put = 0;  ///< in bytes, since none was in flight
+  std::atomic<bool> answered_last = true;      ///< the end of the last one means that all before it are in memory
   [[nodiscard]] std::uint32_t all() const { return puts + gets + atomics; }
   [[nodiscard]] std::atomic<std::uint32_t>& of(Operation operation) {
     if (operation == Operation::put) return puts;
@@ -28,31 +28,31 @@ struct UnderWay {
 };
 
 struct Record {
-  fi_context context{};  ///< the provider's; first, so that its address is the record's
+  fi_context context{};  ///< used by the provider; first, so that its address is that of the record
   std::uint64_t operand = 0, compare = 0;
   std::uint64_t token = 0;
-  Address local = 0;  ///< of an atomic that goes by message: where the old value comes to
+  Address local = 0;  ///< of an atomic by message: where to write the old value
   UnderWay* under_way = nullptr;
   NodeId peer = 0;
   std::uint32_t connection = 0;
   Operation operation = Operation::put;
-  bool told = false;  ///< somebody wants its completion
+  bool told = false;  ///< its completion is to be reported
   bool used = false;
-  bool given_up = false;  ///< its peer has died: it has been told as failed, and the provider may still have it
+  bool given_up = false;  ///< its peer has died: it was reported as failed, and the provider may still use it
 };
 
 class Operations {
  public:
-  /// `allocate`: network memory for so many records.
+  /// `allocate`: returns network memory for this many records.
   using Allocate = std::function<Record*(std::size_t count)>;
 
   explicit Operations(Allocate allocate) : allocate_(std::move(allocate)) {}
 
-  /// Of that operation; counted with what is under way.
+  /// A record of that operation, which then counts as in flight.
   [[nodiscard]] Record& begin(const Record& operation);
-  /// False: it had been given up.
+  /// Returns false if it had been given up.
   bool end(Record& record);
-  /// All that are under way towards a node and have not been given up are; what to tell of them.
+  /// Gives up everything in flight to a node. Returns the completions to report.
   [[nodiscard]] std::vector<Completion> give_up(NodeId peer, Status status);
   [[nodiscard]] bool any(NodeId peer);
 

@@ -1,12 +1,12 @@
-// What LOCO asks of the order of operations between a thread and a peer, and what a provider of libfabric promises.
+// The order between operations of a thread and a peer that LOCO requires, and the order that a libfabric provider
+// guarantees.
 //
-// Asked: what a reliable connection of verbs keeps (IBTA volume 1, section 10.8.3.3): what comes after a put or an
-// atomic is done at the target behind it, but that a put after an atomic is not; a get keeps behind gets.
-// Promised: fi_endpoint(3), msg_order and max_order_*_size. FI_ORDER_WAW is about writes of all kinds,
-// FI_ORDER_RMA_WAW about puts among each other, FI_ORDER_ATOMIC_WAW about atomics; READ after WRITE is named alike. An
-// atomic that fetches reads and writes. An order holds for operations up to its size; size 0 promises nothing about
-// what is in memory, whatever the flags say.
-// What is asked and not promised, the transport waits for.
+// Required is what a reliable connection of verbs guarantees (IBTA volume 1, section 10.8.3.3): operations after a put
+// or an atomic take effect at the target after it, except for a put after an atomic; gets stay in order. Guaranteed is
+// what fi_endpoint(3) says about msg_order and max_order_*_size. FI_ORDER_WAW covers all kinds of writes,
+// FI_ORDER_RMA_WAW puts among each other, FI_ORDER_ATOMIC_WAW atomics; the names for READ after WRITE are similar. A
+// fetching atomic both reads and writes. An order holds for operations up to its size; size 0 guarantees nothing about
+// memory, whatever the flags say. The transport waits where order is required but not guaranteed.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace loco::libfabric {
 
-/// Of an operation, as far as its order matters.
+/// The kind of an operation, as far as its order matters.
 enum class Access : std::uint8_t { put, get, atomic };
 [[nodiscard]] constexpr Access access_of(Operation operation) {
   if (operation == Operation::put) return Access::put;
@@ -27,22 +27,23 @@ struct Promises {
   std::uint64_t flags = 0;             ///< fi_tx_attr::msg_order
   std::uint64_t read_after_write = 0;  ///< bytes
   std::uint64_t write_after_write = 0;
-  bool atomics_apart = false;  ///< they go another way than puts and gets: nothing orders the two
+  bool atomics_apart = false;  ///< they take another way than puts and gets, so nothing orders the two
 };
 
 class Orders {
  public:
   explicit Orders(const Promises& promises);
 
-  /// Must an operation of `bytes` wait until an earlier one of that access, of at most `earlier_bytes`, is done?
+  /// True if an operation of `bytes` must wait until an earlier one of that kind, with at most `earlier_bytes`, is
+  /// done.
   [[nodiscard]] bool must_wait(Access earlier, std::uint64_t earlier_bytes, Access next, std::uint64_t bytes) const;
-  /// Does anything ever have to wait for a put? Then its completion has to say that it is in memory.
+  /// True if anything ever has to wait for a put. Completions of puts must then mean that the put is in memory.
   [[nodiscard]] bool waits_for_puts() const;
-  /// Each pair of accesses that LOCO asks for and the provider does not promise, for people: "put before put".
+  /// Readable list of the pairs that LOCO requires and the provider does not guarantee: "put before put".
   [[nodiscard]] std::string missing() const;
 
  private:
-  /// Up to so many bytes of both; 0: never.
+  /// Greatest size of both for which the order holds; 0: never.
   [[nodiscard]] std::uint64_t limit(Access earlier, Access next) const;
 
   Promises promises_;

@@ -1,4 +1,4 @@
-// A device of libibverbs, opened: its port, a protection domain, the completion queue of the node.
+// An opened device of libibverbs: its port, a protection domain, and the node's completion queue.
 //
 // Every call that can fail throws std::runtime_error with the call's name, the device and the system's reason.
 #pragma once
@@ -14,12 +14,12 @@
 namespace loco::libibverbs {
 
 struct DeviceOptions {
-  std::string name = {};  ///< empty: the first one with a port that is active
+  std::string name = {};  ///< empty: the first one with an active port
   std::uint8_t port = 1;
-  int gid_index = -1;  ///< -1: the first RoCE v2 GID with an IPv4 address, else 0; of no matter on InfiniBand
+  int gid_index = -1;  ///< -1: the first RoCE v2 GID with an IPv4 address, otherwise 0; ignored on InfiniBand
 };
 
-/// An object of libibverbs and how it is given back.
+/// An object of libibverbs with the call that destroys it.
 template <typename T, int (*destroy)(T*)>
 struct Destroy {
   void operator()(T* object) const { destroy(object); }
@@ -30,12 +30,12 @@ using CompletionQueue = std::unique_ptr<ibv_cq, Destroy<ibv_cq, &ibv_destroy_cq>
 using QueuePair = std::unique_ptr<ibv_qp, Destroy<ibv_qp, &ibv_destroy_qp>>;
 using MemoryRegion = std::unique_ptr<ibv_mr, Destroy<ibv_mr, &ibv_dereg_mr>>;
 
-/// Where a queue pair is, as the other side needs it.
+/// The address of a queue pair, as the peer needs it.
 struct QueuePairAddress {
   std::uint32_t number = 0;
   std::uint32_t first_psn = 0;
   std::uint16_t lid = 0;
-  std::uint8_t reads_taken = 0;  ///< READs and atomics that it answers at once
+  std::uint8_t reads_taken = 0;  ///< READs and atomics that it accepts at once
   std::uint8_t mtu = 0;          ///< ibv_mtu
   ibv_gid gid{};
 };
@@ -49,15 +49,15 @@ class Device {
   [[nodiscard]] ibv_pd& domain() const { return *domain_; }
   [[nodiscard]] const ibv_device_attr& attributes() const { return attributes_; }
   [[nodiscard]] CompletionQueue create_cq(int entries) const;
-  /// A reliable connection's end, in INIT.
+  /// One end of a reliable connection, in INIT.
   [[nodiscard]] QueuePair create_qp(ibv_cq& cq, std::uint32_t send_entries) const;
   [[nodiscard]] QueuePairAddress address_of(const ibv_qp& qp) const;
-  /// From INIT to RTS.
+  /// Moves it from INIT to RTS.
   void connect(ibv_qp& qp, const QueuePairAddress& peer) const;
   void set_state(ibv_qp& qp, ibv_qp_state state) const;
   [[nodiscard]] MemoryRegion register_memory(void* memory, std::uint64_t size) const;
   [[nodiscard]] std::runtime_error failed(const std::string& call, int error) const;
-  /// How long a request that is not answered takes to fail: all repetitions.
+  /// The time after which a request that is not answered fails: all repetitions.
   [[nodiscard]] static std::int64_t retries_ps();
 
  private:

@@ -9,12 +9,12 @@ namespace loco::libibverbs {
 
 namespace {
 
-/// What is said of an end.
+/// A message about an end.
 struct WireMessage {
   EndKey key{};  ///< `peer` is the sender
   QueuePairAddress at{};
-  bool ready = false;    ///< it takes what the receiver's end sends
-  bool refused = false;  ///< there will be none: that connection has ended
+  bool ready = false;    ///< it can receive from the receiver's end
+  bool refused = false;  ///< there will be none, because that connection has ended
 };
 
 }  // namespace
@@ -44,7 +44,7 @@ End& Ends::make(const EndKey& key) {
   if (lost(key.peer) || key.connection < changes_[key.peer].ended) {
     end.dead = end.reset = true;
   } else {
-    end.qp = device_.create_qp(cq_, send_entries_ + 1);  // kDrained has room, too
+    end.qp = device_.create_qp(cq_, send_entries_ + 1);  // includes room for kDrained
     by_number_[end.qp->qp_num] = &end;
     if (key.peer == node_) {
       end.other = device_.create_qp(cq_, 1);
@@ -144,7 +144,7 @@ void Ends::disconnect(NodeId peer) {
   news_.notify_all();
 }
 
-/// A queue pair that is destroyed writes nothing any more; before that, what was posted has to have come back.
+/// A destroyed queue pair writes nothing any more. Before it is destroyed, everything posted must have completed.
 bool Ends::disconnected(NodeId peer) {
   const std::lock_guard lock(mutex_);
   bool all = true;

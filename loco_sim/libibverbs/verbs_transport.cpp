@@ -12,10 +12,10 @@ namespace loco::libibverbs {
 namespace {
 
 constexpr int kCompletionEntries = 1 << 16;
-/// Tokens of what tries the network: that of node 0.
+/// First token of the network test, for node 0.
 constexpr std::uint64_t kFirstWordTokens = 64;
 
-/// What transports say to each other.
+/// Messages between transports.
 enum class Wire : std::uint8_t { end, first_word };
 
 Status status_of(ibv_wc_status status) {
@@ -105,7 +105,7 @@ void VerbsTransport::try_network() {
   const Region words = allocate(std::uint64_t{2} * num_nodes() * kWord);
   for (NodeId n = 0; n < num_nodes(); ++n)
     if (n != my_node()) mesh().send(n, process::Kind::wire, bytes_of(Wire::first_word, words));
-  mesh().meet();  // what each has sent before is here
+  mesh().meet();  // messages sent before it have arrived
   const Address mine_at = words.base + std::uint64_t{num_nodes()} * kWord;
   store(mine_at, my_node() + 1);
   for (NodeId n = 0; n < num_nodes(); ++n) {
@@ -124,7 +124,7 @@ void VerbsTransport::try_network() {
   }
   mesh().meet();
   for (NodeId n = 0; n < num_nodes(); ++n)
-    if (n != my_node() && mesh().lost(n)) say_ended(n);  // once more: the above may have polled it
+    if (n != my_node() && mesh().lost(n)) say_ended(n);  // again, because it may have been polled above
   for (NodeId n = 0; n < num_nodes(); ++n)
     if (n != my_node() && !mesh().lost(n) && load(words.base + n * kWord) != n + 1)
       throw setup_error("the first word of " + node_name(n) + " has not arrived over " + device_.name());

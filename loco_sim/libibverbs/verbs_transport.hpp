@@ -1,10 +1,10 @@
 // One node's Transport over libibverbs: LOCO on RDMA hardware, or on anything that has a libibverbs.
 //
-// Reliable connections: a queue pair for each thread and peer, made at first use (ends.hpp); one completion queue;
-// large registered regions. What the process has beside its network is in loco_sim/process. An operation that nobody
-// waits for asks for no completion; one in half a send queue does, so that its room is known to be free. What is posted
-// to a peer that has died comes back as "transport retry counter exceeded": its connection over TCP has closed, so that
-// nobody has to wait for the timers.
+// Reliable connections: a queue pair for each thread and peer, made at first use (ends.hpp), one completion queue, and
+// large registered regions. loco_sim/process has everything else of the process. An operation that nobody waits for
+// requests no completion, except one in every half send queue, so that the freed room is known. What is posted to a
+// peer that has died completes as "transport retry counter exceeded" as soon as its TCP connection has closed, without
+// waiting for the timers.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace loco::libibverbs {
 
 class VerbsTransport final : public process::ProcessTransport {
  public:
-  /// Joins the other nodes and tries the network towards each. Throws setup_error, std::runtime_error.
+  /// Joins the other nodes and tests the network to each of them. Throws setup_error, std::runtime_error.
   VerbsTransport(process::Options options, const DeviceOptions& device);
   ~VerbsTransport() override;
 
@@ -45,7 +45,7 @@ class VerbsTransport final : public process::ProcessTransport {
   void on_wire(NodeId from, const std::string& body) override;
   void on_lost(NodeId node) override;
 
-  /// What a thread posts with its next doorbell, and where to.
+  /// What a thread posts with its next doorbell, with the target.
   struct Listed {
     ibv_send_wr request{};
     ibv_sge piece{};
@@ -54,17 +54,17 @@ class VerbsTransport final : public process::ProcessTransport {
   struct PerThread {
     std::deque<Listed> list;
     Region to{};
-    CompletionQueue bell;  ///< of no queue pair: a turn of waiting polls it
+    CompletionQueue bell;  ///< of no queue pair; polled in turns of waiting
     End* latest = nullptr;
   };
 
-  /// A first word to each node and back: memory, keys and paths are what both sides think they are.
+  /// Exchanges a word with each node, to check that memory, keys and paths are what both sides assume.
   void try_network();
   PerThread& mine();
   void post_list(PerThread& thread, Tell tell);
-  /// poll() says that a node has ended.
+  /// Makes poll() report that a node has ended.
   void say_ended(NodeId node);
-  /// Comes back as if it had failed.
+  /// Completes the request as failed.
   void fail(const EndKey& end, const Posted& posted, Status status);
   [[nodiscard]] Completion completion_of(const ibv_wc& wc);
 
@@ -76,7 +76,7 @@ class VerbsTransport final : public process::ProcessTransport {
   std::array<std::unique_ptr<PerThread>, kThreadsMax> per_thread_;
   std::mutex poll_mutex_;
   std::mutex first_words_mutex_;
-  std::vector<Region> first_words_;  ///< of the peers, while the network is tried
+  std::vector<Region> first_words_;  ///< of the peers, during the network test
 };
 
 }  // namespace loco::libibverbs

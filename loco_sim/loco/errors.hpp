@@ -1,4 +1,5 @@
-// What LOCO throws. Simulated failures of the network arrive as operation_error; the others are the program's own.
+// The exceptions that LOCO throws. A failure of the simulated network is an operation_error; every other class reports
+// a mistake of the program.
 #pragma once
 
 #include <optional>
@@ -30,7 +31,7 @@ class operation_error : public std::runtime_error {
   NodeId peer_;
 };
 
-/// A node wrote a variable that another node owns, or used a part of a channel it has no part in.
+/// A node wrote a variable that another node owns, or used a part of a channel that belongs to others.
 class ownership_error : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -42,14 +43,14 @@ class size_error : public std::length_error {
   using std::length_error::length_error;
 };
 
-/// A queue takes no more elements, or has no more to give: it has been closed.
+/// The queue has been closed: push() is refused, and pop() too once the queue is empty.
 class queue_closed : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 [[nodiscard]] std::string_view name(Operation operation);
-/// "node 1: WHAT to node 2 failed: STATUS".
+/// The error "node 1: WHAT to node 2 failed: STATUS".
 [[nodiscard]] operation_error failure(NodeId node, std::string_view what, NodeId peer, Status status);
 
 }  // namespace loco

@@ -1,11 +1,11 @@
-// What LOCO needs from below: one-sided operations, local memory under x86-TSO, completions, set-up messages,
+// What LOCO needs from the layer below: one-sided operations, local memory under x86-TSO, completions, set-up messages,
 // threads. One Transport object stands for one node; its methods act for the calling thread of that node.
 //
-// LOCO is written once, in blocking style, against this interface: on simulated hardware threads are fibers, on
-// a real network they are threads. Addresses are byte offsets in the node's registered memory. Everything that
-// other nodes or other threads can see goes through here; nothing under loco/ knows a simulator.
-// A transport has eight faces, below. What a simulator wants to know beyond what a network needs (hints, tracing,
-// liveness) has defaults, so that a transport over a real network implements only what it has.
+// LOCO is written once, in blocking style, against this interface: threads are fibers on simulated hardware and OS
+// threads on a real network. Addresses are byte offsets in the node's registered memory. Everything that other nodes or
+// other threads can see goes through here; nothing under loco/ knows a simulator.
+// The interface has eight parts, one class each. Functions that only a simulator needs (hints, tracing, liveness) have
+// defaults, so a transport over a real network implements only what it has.
 // allocate, allocate_on_device, make_flag, send_control, receive_control, take_control, begin_call, end_call and
 // note_waited never block.
 #pragma once
@@ -28,9 +28,9 @@ namespace loco {
 using NodeId = std::uint32_t;
 using Address = std::uint64_t;
 
-/// Bytes of a word: what a load, a store or a remote atomic takes at once.
+/// Bytes of a word, the unit of a load, a store and a remote atomic.
 inline constexpr std::uint64_t kWord = 8;
-/// A number of bytes, rounded up to a multiple of `unit`.
+/// `bytes`, rounded up to a multiple of `unit`.
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
@@ -38,12 +38,12 @@ inline constexpr std::uint64_t kWord = 8;
 /// Registered memory of some node, as the peers need it: node, first byte, length, key.
 struct Region {
   NodeId node = 0;
-  /// Over which of the connections with that node it is reached (Connections).
+  /// Number of the connection with that node that reaches it (Connections).
   std::uint32_t connection = 0;
   Address base = 0;
   std::uint64_t size = 0;
   std::uint32_t rkey = 0;
-  /// Which of this node's endpoints reaches it so (departures.hpp); 0: none that could go.
+  /// Incarnation number of this node's endpoint that uses the region (departures.hpp); 0: no endpoint.
   std::uint32_t life = 0;
 };
 
@@ -56,29 +56,29 @@ struct Completion {
   Status status = Status::success;
   NodeId peer = 0;
   Operation operation = Operation::put;
-  std::uint32_t connection = 0;  ///< over which it went; only where it failed
+  std::uint32_t connection = 0;  ///< the connection it went over; set only if the operation failed
 };
 
-/// The token of a completion that no operation has had: its peer has ended (Liveness::has_ended).
+/// Token of a completion that belongs to no operation: it reports that the peer has ended (Liveness::has_ended).
 inline constexpr std::uint64_t kEndedToken = 2;
 
-/// When the completion of an operation comes. That of a failed one always does.
+/// When the completion of an operation is reported. A failure is always reported.
 enum class Tell : std::uint8_t {
   always,
-  if_failed,  ///< nobody waits for it: it may come or not
-  /// With that of the calling thread's next operation, which goes to the same node and follows at once. Both are posted
-  /// as one list of work requests, with one doorbell.
+  if_failed,  ///< nobody waits for success, so it may be reported or not
+  /// Together with the calling thread's next operation, which goes to the same node and follows at once. Both are
+  /// posted as one list of work requests, with one doorbell.
   with_next,
 };
 
-/// How to recognise a one-sided operation: its token comes back with the completion, its work id is the `d` of
-/// the memory model (0 is none).
+/// Identifies a one-sided operation: the completion carries the token; the work id is the `d` of the memory model (0:
+/// none).
 struct OperationTag {
   std::uint64_t token = 0;
   std::uint64_t work_id = 0;
   Tell tell = Tell::always;
-  /// Which of the transport's kinds of queue pairs it goes over; 0: those of all others. Between two of them there is
-  /// no order.
+  /// The kind of queue pair that carries the operation; 0 is the default kind. Queue pairs of different kinds are not
+  /// ordered with each other.
   std::uint8_t service = 0;
 };
 
@@ -94,106 +94,110 @@ struct ControlMessage {
 
 using trace::CallInfo;
 
-/// Who and where: the node, its threads, their time, and waiting.
+/// The node, its threads, their clock, and how they wait.
 class NodeThreads {
  public:
   virtual ~NodeThreads() = default;
 
   [[nodiscard]] virtual NodeId my_node() const = 0;
   [[nodiscard]] virtual std::uint32_t num_nodes() const = 0;
-  /// Index of the calling thread among this node's threads, from 0 in order of spawning. A transport may give that of a
-  /// thread that has ended to a new one, with its queue pairs.
+  /// Index of the calling thread among this node's threads, from 0 in order of spawning. A transport may reuse the
+  /// index of an ended thread, and its queue pairs, for a new one.
   [[nodiscard]] virtual std::uint32_t my_thread() const = 0;
-  /// Starts a thread of this node. A service thread (the completion poller) does not keep the run alive. What it uses
-  /// of the caller's stack must be there until it has ended, also when the caller fails: workloads::run_team sees to
-  /// that.
+  /// Starts a thread of this node. The run does not wait for a service thread (the completion poller) to end. Whatever
+  /// the body uses of the caller's stack must live until the thread has ended, even if the caller throws:
+  /// workloads::run_team ensures this.
   virtual void spawn(std::string name, std::function<void()> body, bool service = false) = 0;
-  /// Picoseconds since the run began: with nanoseconds, what happens one after the other could have the same time.
+  /// Time since the run began. Picoseconds, because at a resolution of nanoseconds successive events could show the
+  /// same time.
   [[nodiscard]] virtual std::int64_t now_ps() const = 0;
-  /// Local computation that takes the given time; under a schedule without a clock, 1 ms at most. Throws
-  /// std::out_of_range for a time below 0, or beyond the end of time.
+  /// Computes locally for the given time; a schedule without a clock takes at most 1 ms. Throws std::out_of_range for a
+  /// negative time, or one that ends beyond the range of the clock.
   virtual void compute(std::int64_t ps) = 0;
 
-  /// The end of a turn of a polling loop in which nothing came of looking: returns when something that this thread
-  /// looked at since its last pause (loads, flags, the completion queue) may have changed since, by itself or by
-  /// others. Costs nothing while nothing changes; a loop that has got on takes its next turn without a pause.
+  /// Call this at the end of a turn of a polling loop that found nothing. It returns when something that this thread
+  /// has looked at since its last pause (loads, flags, the completion queue) may have changed. Waiting costs no events
+  /// while nothing changes. A loop that made progress takes its next turn without a pause.
   virtual void pause() = 0;
-  /// What the calling thread waits for until it says otherwise, for a report of a run that cannot go on. Empty: as it
-  /// looks.
+  /// Describes what the calling thread waits for, until the next call, so that the report of a deadlock can say it. An
+  /// empty function leaves the transport to derive the reason.
   virtual void set_waits_for(std::function<std::string()> /*what*/) {}
-  /// All threads of this node that pause take a turn: something has happened that they did not look at.
+  /// Wakes all threads of this node that pause: something has changed that they did not look at.
   virtual void wake_all() = 0;
 };
 
-/// Network memory of this node, as its CPUs reach it: x86-TSO.
+/// This node's network memory as its CPUs access it: x86-TSO.
 class LocalMemory {
  public:
   virtual ~LocalMemory() = default;
 
   /// Registers `size` bytes of zeroed network memory on this node (aligned to 64 bytes).
   virtual Region allocate(std::uint64_t size) = 0;
-  /// How much at once, where less would do for now. By itself the paper's chunk, a huge page; less where it all has to
-  /// be there from the start.
+  /// How much to register at once when less would do for now: the paper's chunk, a huge page, unless the transport
+  /// commits all of it immediately and asks for less.
   [[nodiscard]] virtual std::uint64_t registered_at_once() const { return std::uint64_t{1} << 30U; }
-  /// The same in the NIC's memory, for NICs alone: a CPU's access is an ownership_error. Where there is none: in the
-  /// host's.
+  /// Registers memory on the NIC, for access by NICs only: a CPU's access throws ownership_error. A NIC without memory
+  /// of its own uses the host's.
   virtual Region allocate_on_device(std::uint64_t size) { return allocate(size); }
-  /// Makes memory that was used before zero, for another use. No other thread and no NIC has to do with it meanwhile.
+  /// Zeroes memory that is about to be reused. No other thread and no NIC accesses it meanwhile.
   virtual void clear(Address base, std::uint64_t size);
-  /// Have all stores of this node's threads to these bytes, to which nobody stores any more, reached memory?
+  /// True if all stores of this node's threads to these bytes have left the store buffers. Nobody stores to them any
+  /// more.
   [[nodiscard]] virtual bool stored(Address /*base*/, std::uint64_t /*size*/) { return true; }
-  /// Load and store of an aligned 8-byte word: atomic; a store goes through the thread's store buffer.
+  /// Load or store an aligned 8-byte word atomically. A store goes through the thread's store buffer.
   virtual std::uint64_t load(Address address) = 0;
   virtual void store(Address address, std::uint64_t value) = 0;
-  /// Wide accesses: word by word, each word atomic, the whole not. Sizes are multiples of 8, aligned.
+  /// Wide accesses go word by word: each word is atomic, the whole is not. Addresses and sizes are multiples of 8.
   virtual void load_bytes(Address address, std::span<std::byte> out);
   virtual void store_bytes(Address address, std::span<const std::byte> in);
-  /// The words behind these addresses, all in one registration, where a CPU may reach them without a call: loads with
-  /// acquire, stores with release (local_span.hpp). Null where every access is a call, as in a simulator. They stay
-  /// where they are. What is stored so is in no trace and wakes nobody: a transport that does not answer null has a
+  /// A pointer to these bytes, all in one registration, if a CPU may access them without a call: loads with acquire,
+  /// stores with release (local_span.hpp). Null if every access has to be a call, as in a simulator. The memory never
+  /// moves. Direct stores are neither traced nor wake anybody, so a transport that returns a pointer must have a
   /// pause() that returns by itself after a while.
   [[nodiscard]] virtual std::uint64_t* direct(Address /*address*/, std::uint64_t /*size*/) { return nullptr; }
-  /// Locked compare-and-swap on a local word; returns the old value. Atomic against this node's CPUs (and against
-  /// the NIC only where the device says so).
+  /// Locked compare-and-swap on a local word; returns the old value. Atomic with this node's CPUs, and with the NIC
+  /// only if the device says so.
   virtual std::uint64_t compare_swap_local(Address address, std::uint64_t expected, std::uint64_t desired) = 0;
   virtual void memory_fence() = 0;
 };
 
-/// Process memory shared by a node's threads. The last two are hints for a simulator, where looking costs a step: a
-/// real network has no use for them.
+/// Process memory shared by a node's threads. flag_peek and flag_add_early are hints for a simulator, where each look
+/// costs a step; a real network needs neither.
 class ProcessFlags {
  public:
   virtual ~ProcessFlags() = default;
 
   virtual Flag make_flag(std::uint64_t initial = 0) = 0;
-  /// Nobody uses that flag any more; make_flag may give it to others.
+  /// Frees a flag that nobody uses any more; make_flag may hand it out again.
   virtual void release_flag(Flag /*flag*/) {}
   virtual std::uint64_t flag_load(Flag flag) = 0;
-  /// The same for a loop that waits for something that stays so once it is: it may look before its turn.
+  /// Loads a flag for a loop that waits for a stable condition, one that stays true once it is. A simulator may let it
+  /// look before its turn.
   virtual std::uint64_t flag_peek(Flag flag) { return flag_load(flag); }
   virtual std::uint64_t flag_fetch_or(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_and(Flag flag, std::uint64_t bits) = 0;
   virtual std::uint64_t flag_fetch_add(Flag flag, std::uint64_t value) = 0;
-  /// Becomes `desired` if it is `expected`. By itself not in one step: another thread may come between.
+  /// Sets the flag to `desired` if it is `expected`. The default is two steps: another thread may come in between.
   virtual bool flag_compare_exchange(Flag flag, std::uint64_t expected, std::uint64_t desired) {
     if (flag_load(flag) != expected) return false;
     flag_fetch_add(flag, desired - expected);
     return true;
   }
-  /// The same where the instant does not matter: it may take effect together with the calling thread's access before
-  /// it. For bits that nobody looks at before the thread's next access, and for joining a queue or a group of readers.
-  /// Does not end the calling thread's own next pause.
+  /// Adds where the exact moment does not matter: it may take effect together with the calling thread's previous
+  /// access. Meant for bits that nobody reads before the thread's next access, and for joining a queue or a group of
+  /// readers. It does not end the calling thread's own next pause.
   virtual std::uint64_t flag_add_early(Flag flag, std::uint64_t value) { return flag_fetch_add(flag, value); }
 };
 
-/// What channels build on and not every network keeps. Cells are those of Fig. 10 of the LOCO/Mowgli paper.
+/// Guarantees that channels rely on and that some networks lack. Cells are those of Fig. 10 of the LOCO/Mowgli paper.
 enum class Capability : std::uint8_t {
-  ordered_puts,      ///< a put is in memory before a later one of its thread to that node (G7)
-  reads_push_puts,   ///< a get reads behind the earlier puts of its thread to that node (G8): what fences are made of
+  ordered_puts,      ///< a put is in memory before a later put of the same thread to the same node (G7)
+  reads_push_puts,   ///< a get reads after the thread's earlier puts to that node (G8), as fences require
   atomics,           ///< remote fetch-and-add and compare-and-swap
-  atomics_with_cpu,  ///< they are atomic with the atomics of the node's CPUs, too
-  /// the words of one put are placed, and those of one get read, in the order of addresses: who sees the last one has
-  /// the others. No cell, and no object here builds on it; programs that poll the end of a message do
+  atomics_with_cpu,  ///< remote atomics are atomic with those of the node's CPUs, too
+  /// the words of a put are placed, and those of a get read, in ascending order of addresses, so that the last word
+  /// vouches for the others. Not a cell of Fig. 10; no object here relies on it, but programs that poll the end of a
+  /// message do
   ascending_words,
 };
 
@@ -202,18 +206,18 @@ class OneSidedVerbs {
  public:
   virtual ~OneSidedVerbs() = default;
 
-  /// Why the network does not have that; empty when it does. By itself: what a reliable connection of verbs has.
+  /// Why the network lacks the guarantee; empty if it has it. The default is that of a reliable connection (RC) of
+  /// verbs.
   [[nodiscard]] virtual std::string lacks(Capability what) const {
     if (what == Capability::ascending_words) return "the words of one put or get are in no order";
     return what == Capability::atomics_with_cpu ? "remote atomics are atomic with each other only" : "";
   }
 
-  // All return at once (after waiting for room in the send queue, if it is full); the tag's token comes back
-  // through poll(). `local` addresses are on this node; the remote address is remote.base + offset. A remote node
-  // may be this node (loopback).
+  // All of these return at once, or once the send queue has room. The tag's token comes back through poll(). `local` is
+  // an address on this node; the remote address is remote.base + offset. The remote node may be this node (loopback).
   virtual void put(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) = 0;
   virtual void get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, OperationTag tag) = 0;
-  /// The old value is written to `local` (8 bytes).
+  /// Writes the old value to `local` (8 bytes).
   virtual void fetch_add(Address local, const Region& remote, std::uint64_t offset, std::uint64_t add,
                          OperationTag tag) = 0;
   virtual void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
@@ -221,28 +225,29 @@ class OneSidedVerbs {
   /// The calling thread's later operations towards `node` begin only after its earlier gets and atomics towards it
   /// have completed and its earlier puts have been sent. Does not block (the fence flag of the next work request).
   virtual void remote_fence(NodeId node) = 0;
-  /// Has the thread of that index ended, and is all that it had posted towards `node` done, in memory there and here?
-  /// False where that is not known.
+  /// True if the thread with that index has ended and everything it posted towards `node` is done, both in remote and
+  /// in local memory. False if that is not known.
   [[nodiscard]] virtual bool settled(std::uint32_t /*thread*/, NodeId /*node*/) { return false; }
 
   /// Takes finished operations of any of this node's threads from the completion queue; at most out.size().
   virtual std::size_t poll(std::span<Completion> out) = 0;
 };
 
-/// The connections between this node's threads and a peer's, where programs end them and begin others. The first one is
-/// number 0 and there from the start. Set-up: no time passes.
+/// The connections between this node's threads and a peer's, which a program can end and replace. Number 0 exists from
+/// the start. All this is set-up and takes no simulated time.
 class Connections {
  public:
   virtual ~Connections() = default;
 
-  /// This node's ends of its present connection with `node` go to the error state: what is under way fails, and so does
-  /// what is posted to go over it later.
+  /// Moves this node's queue pairs of its present connection with `node` to the error state: operations in flight fail,
+  /// and so do those posted to it later.
   virtual void disconnect(NodeId node) = 0;
-  /// Has all come back through poll(), and is nothing of that connection and those before on its way to this node's
-  /// memory any more? Then nothing ever will be: queue pairs are reset. To be asked until it says yes.
+  /// True once all completions have come back through poll() and nothing of this or an earlier connection is still on
+  /// its way to this node's memory. The queue pairs are then reset, so nothing can arrive later. Poll this until it
+  /// returns true.
   [[nodiscard]] virtual bool disconnected(NodeId node) = 0;
-  /// From now on the connection of that number, greater than those before, is the present one. Both nodes have agreed
-  /// on it, and both have seen that the one before is disconnected: a queue pair in RESET takes nothing.
+  /// Makes the connection with that number, greater than all before, the present one. Both nodes have agreed on the
+  /// number and have seen the old connection disconnected, because a queue pair in RESET receives nothing.
   virtual void connect(NodeId node, std::uint32_t number) = 0;
 };
 
@@ -252,56 +257,58 @@ class SetUpMessages {
   virtual ~SetUpMessages() = default;
 
   virtual void send_control(NodeId to, std::string body) = 0;
-  /// Next set-up message, if one has arrived (pause() waits for one too). Messages from one node come in order.
+  /// Returns the next set-up message, if one has arrived; pause() wakes up for one. Messages from one node arrive in
+  /// order.
   virtual std::optional<ControlMessage> receive_control() = 0;
-  /// The same for a thread that does not wait for one: its pause() goes on as if it had not looked.
+  /// Like receive_control(), for a thread that does not wait for messages: its pause() does not wake up for one.
   virtual std::optional<ControlMessage> take_control() { return receive_control(); }
 };
 
-/// What is known of peers that may stop. By itself: nobody does.
+/// What is known about peers that may stop. By default no peer ever stops.
 class Liveness {
  public:
   virtual ~Liveness() = default;
 
-  /// How often this node should ask its peers whether they are still there; 0: never.
+  /// Interval at which this node should probe its peers; 0: never.
   [[nodiscard]] virtual std::int64_t keep_alive_ps() const { return 0; }
-  /// May another node stop from now on? If not, a peer that answers once more always will, and need not be asked again.
+  /// True if another node may still stop. If not, a peer that answers once more will always answer and need not be
+  /// probed.
   [[nodiscard]] virtual bool another_may_stop() const { return true; }
-  /// May operations fail, and a peer be given up for it, although no node stops: can packets be lost? Then all threads
-  /// that pause are woken at the first failure, when another_may_stop() begins to say so.
+  /// True if operations can fail, and a peer be given up, although no node stops, because packets may be lost. All
+  /// pausing threads are then woken at the first failure, when another_may_stop() starts to return true.
   [[nodiscard]] virtual bool may_give_up_peers() const { return false; }
-  /// Has a node ended for good, so that nothing will come from it any more, set-up messages neither? What is posted to
-  /// it fails, and poll() says once that it has ended (kEndedToken).
+  /// True if a node has ended for good and nothing will come from it any more, not even set-up messages. Operations
+  /// posted to it fail, and poll() reports its end once (kEndedToken).
   [[nodiscard]] virtual bool has_ended(NodeId /*node*/) const { return false; }
   [[nodiscard]] virtual bool any_ended() const { return false; }
-  /// Has this node's completion queue overflowed? Then no further completion of it will come.
+  /// True if this node's completion queue has overflowed: it will report no further completion.
   [[nodiscard]] virtual bool completions_lost() { return false; }
-  /// How long an operation towards a node that does not answer takes to fail once it is sent: all its repetitions.
+  /// How long an operation to a node that does not answer takes to fail, all its retransmissions included.
   [[nodiscard]] virtual std::int64_t retries_ps() const { return 0; }
 };
 
-/// What a trace says of library calls. By itself: nothing is recorded.
+/// Records library calls in a trace. The defaults record nothing.
 class CallTracing {
  public:
   virtual ~CallTracing() = default;
 
-  /// Brackets a library call of the calling thread; calls nest. Innermost operations are recorded by the transport.
+  /// Opens a library call of the calling thread; calls nest. The transport itself records the innermost operations.
   virtual void begin_call(const CallInfo& /*call*/) {}
-  /// Of the innermost open call of the lane.
+  /// Closes the innermost open call of the lane.
   virtual void end_call(std::uint64_t /*result*/, std::uint32_t /*lane*/) {}
-  /// The same for a call that fails: nobody knows what it has done.
+  /// Closes a call that failed, so that its effect is unknown.
   virtual void abandon_call(std::uint32_t /*lane*/) {}
-  /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent
-  /// of the open `wait` call).
+  /// Records that the calling thread now knows its operations with this work id to be complete (the aWT subevent of the
+  /// open `wait` call).
   virtual void note_waited(std::uint64_t /*work_id*/) {}
-  /// An endpoint of the named object comes into being on this node, or goes: a name may have several lives.
+  /// Records that an endpoint of the named object is made on this node, or goes. A name may have several incarnations.
   virtual void object_begins(std::string_view /*name*/) {}
   virtual void object_ends(std::string_view /*name*/) {}
 };
 
 class manager;
 
-/// All of it, for one node.
+/// The whole interface, for one node.
 class Transport : public NodeThreads,
                   public LocalMemory,
                   public ProcessFlags,
@@ -313,10 +320,10 @@ class Transport : public NodeThreads,
  private:
   friend class manager;
   bool has_manager_ = false;
-  std::shared_ptr<void> services_;  ///< what outlives managers: the next one of this node goes on with it
+  std::shared_ptr<void> services_;  ///< state that outlives a manager, for the next manager of this node
 };
 
-/// A flag as long as it lives. Who may use it last has ended by then, or has been waited for.
+/// Owns a flag and releases it at the end. All other users must be done with it by then.
 class owned_flag {
  public:
   explicit owned_flag(Transport& transport) : transport_(transport), flag_(transport.make_flag()) {}
@@ -330,7 +337,7 @@ class owned_flag {
   Flag flag_;
 };
 
-/// Says what the calling thread waits for (Transport::set_waits_for) as long as it lives.
+/// Registers what the calling thread waits for (Transport::set_waits_for) for the length of a scope.
 class waiting_for {
  public:
   waiting_for(Transport& transport, std::function<std::string()> what) : transport_(transport) {

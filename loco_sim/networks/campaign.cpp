@@ -21,14 +21,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t kTestsMin = 300;  // of a row, if there are so many; more where the paper has more
+constexpr std::uint64_t kTestsMin = 300;  // tests per row, if there are so many; more where the paper has more
 constexpr std::uint64_t kTestsSmall = 40;
 constexpr int kSmaller = 3;
-constexpr int kSizeNotTold = 9;  // the paper's table leaves out the bound of WS with one process
+constexpr int kSizeNotTold = 9;  // the paper's table does not give the bound of WS with one process
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Why an outcome may not be observed: sets of guarantees that the network keeps, each of which forbids it.
+/// Why an outcome cannot be observed: sets of guarantees that the network keeps, each of which forbids it.
 using Reasons = std::vector<RuleSet>;
 
 /// `SO or SR+FA`.
@@ -42,7 +42,7 @@ std::string text(const Reasons& reasons) {
   return out.empty() ? "nothing that is known here" : out;
 }
 
-/// Guarantees that the network keeps beside the rules of the row; `both`: what it keeps of those.
+/// Guarantees that the network keeps beyond the rules of the row; `both`: those of the row that it keeps.
 std::vector<Rule> beside(RuleSet rules, RuleSet keeps, RuleSet& both) {
   const RuleSet split = with_routing_split(rules);
   std::vector<Rule> more;
@@ -53,7 +53,7 @@ std::vector<Rule> beside(RuleSet rules, RuleSet keeps, RuleSet& both) {
   return more;
 }
 
-/// Single guarantees, or else pairs, that forbid an outcome with what the network keeps of the row's rules.
+/// Single guarantees, or otherwise pairs, that forbid an outcome together with the row's rules that the network keeps.
 Reasons reasons_for(const Program& program, const Outcome& o, RuleSet rules, RuleSet keeps,
                     const std::function<void()>& poll) {
   RuleSet both;
@@ -87,7 +87,7 @@ struct Job {
   corerma::Test test;
 };
 
-/// Tests that wait for a worker.
+/// Tests waiting for a worker.
 class Queue {
  public:
   explicit Queue(std::size_t most) : most_(most) {}
@@ -108,7 +108,7 @@ class Queue {
     changed_.notify_all();
     return job;
   }
-  /// Nothing more comes; with `drop`, nothing more is taken.
+  /// No more tests follow; with `drop`, the waiting ones are discarded.
   void end(bool drop) {
     const std::lock_guard lock(mutex_);
     ended_ = true;
@@ -161,7 +161,7 @@ class Runner {
     example_.emplace_back(campaign_.networks.size());
   }
 
-  /// What the first failure of any thread was: it ends all of them.
+  /// Keeps the first failure of any thread, which ends all of them.
   void guarded(const std::function<void()>& f) {
     try {
       f();
@@ -191,14 +191,14 @@ class Runner {
       options.size = row.size;
       options.reads = corerma::Reads::one;
       options.poll = [&](const corerma::Progress&) { report(i); };
-      std::vector<corerma::Test> all;  // at most some 80,000
+      std::vector<corerma::Test> all;  // at most about 80,000
       (void)corerma::Generator(options).run([&](const corerma::Test& test) {
         all.push_back(test);
         return true;
       });
       row.in_bound = all.size();
       const std::uint64_t wanted = std::min(tests_of(row), row.in_bound);
-      std::vector<corerma::Test> tests;  // evenly spaced, the last one with them
+      std::vector<corerma::Test> tests;  // evenly spaced, including the last one
       for (std::uint64_t k = 0; k < wanted; ++k) tests.push_back(std::move(all[(k + 1) * row.in_bound / wanted - 1]));
       {
         const std::lock_guard lock(mutex_);
@@ -269,11 +269,11 @@ class Runner {
       ++m.outcomes;
       if (job.number < m.first) m = {m.outcomes, job.number, job.test.name, outcome};
     }
-    auto& example = example_[job.row][n];  // tests come by size: the first is the shortest
+    auto& example = example_[job.row][n];  // tests come in order of size, so the first is the shortest
     if (f.error && (!example || job.number < example->first.number)) example.emplace(job, *f.error);
   }
 
-  /// What could be said only once all tests had been seen.
+  /// Computes what needs all tests of the row.
   void finish(std::size_t row) {
     for (std::size_t n = 0; n < campaign_.networks.size(); ++n) {
       Tally& t = campaign_.rows[row].networks[n];
@@ -295,8 +295,8 @@ class Runner {
   Campaign campaign_;
   std::vector<nic::HardwareProfile> profiles_;
   Queue queue_;
-  std::mutex mutex_;       // of all results
-  std::mutex poll_mutex_;  // of options_.poll
+  std::mutex mutex_;       // guards all results
+  std::mutex poll_mutex_;  // guards options_.poll
   std::exception_ptr failure_;
   std::uint64_t done_ = 0;
   std::vector<std::vector<std::map<Reasons, Missing>>> missing_;              // by row, by network

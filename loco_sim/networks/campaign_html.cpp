@@ -1,4 +1,4 @@
-// A campaign as one HTML page: no scripts, nothing to fetch.
+// A campaign as one HTML page without scripts or external files.
 #include <fmt/format.h>
 
 #include "loco_sim/networks/campaign.hpp"

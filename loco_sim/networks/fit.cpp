@@ -21,11 +21,11 @@ struct Seen {
   corerma::Test test;
   Program program;
   std::vector<Outcome> outcomes;
-  // Known of sets of rules: more rules allow less.
+  // Sets of rules whose answer is known. More rules allow less.
   std::vector<RuleSet> good, bad;
 };
 
-/// Statements that compute values, and can do so wrongly.
+/// Statements that compute values, and may do so wrongly.
 struct Computing {
   std::string_view words;
   bool rga = false;
@@ -47,7 +47,7 @@ bool uses(const corerma::Program& p, const Computing& kind) {
   return false;
 }
 
-/// What the network showed, asked whether sets of rules allow it.
+/// What the network showed; answers whether sets of rules allow it.
 class Evidence {
  public:
   explicit Evidence(std::function<void()> poll) : poll_(std::move(poll)) {}
@@ -58,7 +58,7 @@ class Evidence {
   }
   [[nodiscard]] const std::vector<Seen>& all() const { return seen_; }
 
-  /// The first outcome that the rules do not allow; null if there is none.
+  /// The first outcome that the rules do not allow, or null.
   const Outcome* contradiction(Seen& s, RuleSet rules) {
     if (std::ranges::any_of(s.good, [&](RuleSet g) { return g.includes(rules); })) return nullptr;
     const std::vector<Outcome> possible = allowed(s.program, rules, poll_);
@@ -74,7 +74,7 @@ class Evidence {
     if (std::ranges::any_of(s.bad, [&](RuleSet b) { return rules.includes(b); })) return false;
     return contradiction(s, rules) == nullptr;
   }
-  /// The first test that contradicts the rules; null if they are consistent with all.
+  /// The first test that contradicts the rules, or null if they are consistent with all.
   Seen* against(RuleSet rules) {
     for (Seen& s : seen_)
       if (!allows(s, rules)) return &s;
@@ -88,14 +88,14 @@ class Evidence {
 
 /// `by`: the rule without which the outcome is allowed.
 Contradiction told(const Seen& s, const Outcome& o, RuleSet rules, std::optional<Rule> by = {}) {
-  const RuleSet named = with_routing_named(rules);  // as the document has it
+  const RuleSet named = with_routing_named(rules);  // with IR by name, as the test's document writes it
   std::optional<RuleSet> weaker;
   if (by) weaker = rules.without(*by);
   return {s.test.name, corerma::bare_document(s.test, named), s.program.text(o),
           cycle_text(s.program, o, named, weaker)};
 }
 
-/// The strongest sets between `fixed` and fixed with all of `free`.
+/// The strongest consistent sets between `fixed` and `fixed` with all of `free`.
 class Lattice {
  public:
   Lattice(Evidence& evidence, RuleSet fixed, std::vector<Rule> free)
@@ -128,7 +128,7 @@ class Lattice {
     return set;
   }
 
-  /// A minimal set of free rules that the test contradicts, together with the fixed ones.
+  /// A minimal set of free rules that, with the fixed ones, the test contradicts.
   RuleSet shrink(Seen& s, RuleSet set) {
     for (const Rule r : free_)
       if (set.has(r) && !evidence_.allows(s, set.without(r))) set = set.without(r);
@@ -138,7 +138,7 @@ class Lattice {
     return conflict;
   }
 
-  /// Of all conflicts so far; `cut` when some are left out.
+  /// Of all conflicts so far. Sets `cut` if some are left out.
   [[nodiscard]] std::vector<RuleSet> minimal_hitting_sets(bool& cut) const {
     std::vector<RuleSet> sets = {RuleSet{}};
     for (const RuleSet conflict : conflicts_) {
@@ -167,7 +167,7 @@ class Lattice {
   std::vector<RuleSet> conflicts_;
 };
 
-/// The largest set with a name that is in `rules`.
+/// The largest named set contained in `rules`.
 RuleSet named_base(RuleSet rules) {
   RuleSet best;
   for (const NamedRuleSet& n : named_rule_sets()) {
@@ -218,7 +218,7 @@ class Fitter {
     }
   }
 
-  /// Where the basic rules hold but for statements that compute values, tests with these are set aside.
+  /// If the basic rules hold except in tests with statements that compute values, sets these tests aside.
   void set_aside_computing() {
     if (evidence_.against(kCoreRmaUnordered) == nullptr) return;
     for (const Computing& kind : kComputing) {
@@ -238,7 +238,7 @@ class Fitter {
     }
   }
 
-  /// Without tests that have rga or cas, rules about these can be neither kept nor broken.
+  /// Without tests that have rga or cas, rules about these cannot be judged.
   [[nodiscard]] std::vector<Rule> tested(std::vector<Rule> rules) {
     if (atomics_) return rules;
     const RuleSet about = {Rule::pta, Rule::ao, Rule::gta, Rule::oa, Rule::at};
@@ -249,7 +249,7 @@ class Fitter {
 
   StrongestSet describe(RuleSet set, const std::vector<Rule>& free) {
     StrongestSet s;
-    // Without any rule on the order of remote actions there is nothing that it could say of a process's own memory.
+    // Without any rule on the order of remote actions this one says nothing about a process's own memory.
     const bool routed =
         std::any_of(extra_rules().begin(), extra_rules().begin() + kPartsOfRouting, [&](Rule r) { return set.has(r); });
     if (!routed) set = set.without(Rule::so);
@@ -271,7 +271,7 @@ class Fitter {
   const nic::HardwareProfile profile_;
   const FitOptions& options_;
   Evidence evidence_;
-  bool atomics_ = true;  // tests have rga and cas
+  bool atomics_ = true;  // the tests include rga and cas
   FitResult result_;
 };
 

@@ -1,4 +1,5 @@
-// The tests by which rules are told apart: for each rule, programs in which it matters, under all rules that it needs.
+// Tests that distinguish rules: for each rule, programs in which it matters, in the presence of all rules that it
+// needs.
 #include <algorithm>
 #include <set>
 
@@ -19,7 +20,7 @@ struct Shape {
   int size = 8;  // of the largest programs
 };
 
-/// Rules in whose company a rule matters.
+/// The other rules that must hold for a rule to matter.
 RuleSet company(Rule rule) {
   if (rule == Rule::so) return kCoreRma.with(Rule::so);
   return kCoreRmaUnordered.with(rule);
@@ -33,7 +34,7 @@ std::array<bool, corerma::kKinds> only(std::initializer_list<Kind> kinds) {
   return chosen;
 }
 
-/// Statements that make a test of the rule; others only make it longer.
+/// The statements of which a test of the rule consists; others would only make it longer.
 std::vector<std::array<bool, corerma::kKinds>> statements(Rule rule, bool atomics) {
   const auto plain = only({Kind::read, Kind::write, Kind::get, Kind::put, Kind::flush});
   const auto all = only({Kind::read, Kind::write, Kind::get, Kind::put, Kind::flush, Kind::rga, Kind::cas});
@@ -75,7 +76,7 @@ std::vector<corerma::Test> fit_tests(std::uint64_t each, bool atomics, const std
   std::vector<Rule> pivots = basic_rules();
   pivots.insert(pivots.end(), extra_rules().begin(), extra_rules().end());
   for (const Rule rule : pivots) {
-    if (rule == Rule::at || rule == Rule::ws) continue;  // no edge of theirs is alone: the tests of GA and R1 tell
+    if (rule == Rule::at || rule == Rule::ws) continue;  // the tests of GA and R1 distinguish them
     for (const auto& kinds : statements(rule, atomics))
       for (const Shape& shape : shapes(rule, kinds)) {
         corerma::GenerateOptions options;

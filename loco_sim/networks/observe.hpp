@@ -1,4 +1,4 @@
-// What a network shows of a coreRMA program: every outcome by exploration, or, where that is too much, as many as
+// What a network shows of a coreRMA program: all outcomes by exploration or, if that takes too long, the outcomes that
 // exploration and sampling find.
 #pragma once
 
@@ -12,17 +12,17 @@
 namespace loco::networks {
 
 struct ObserveLimits {
-  std::uint64_t states = 100'000;   ///< explored; beyond, the program is sampled as well
-  std::uint64_t runs = 4'000;       ///< sampled
-  std::function<void()> poll = {};  ///< called now and then; what it throws ends the work
+  std::uint64_t states = 100'000;   ///< states to explore, after which the program is also sampled
+  std::uint64_t runs = 4'000;       ///< runs to sample
+  std::function<void()> poll = {};  ///< called now and then; an exception from it ends the work
 };
 
 struct Observed {
-  std::vector<model::litmus::Outcome> outcomes;  ///< sorted, each once
+  std::vector<model::litmus::Outcome> outcomes;  ///< sorted, without duplicates
   bool exact = true;                             ///< false: there may be more
 };
 
-/// Throws text::InputError for a program that the hardware cannot run (remote atomics that it has not).
+/// Throws text::InputError for a program that the hardware cannot run, because it has no remote atomics.
 [[nodiscard]] Observed observe(const model::litmus::Program& program, const nic::HardwareProfile& profile,
                                const ObserveLimits& limits = {});
 

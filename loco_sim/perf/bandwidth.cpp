@@ -13,32 +13,32 @@ namespace loco::perf {
 
 namespace {
 
-/// perftest's cq_mod: 100, or the size of the post list, so that a queue pair which is full has a completion to come.
+/// perftest's cq_mod: 100, or the size of the post list, so that a full queue pair always has a completion to come.
 std::uint32_t signal_every(const Options& o) {
   constexpr std::uint32_t kSignalEvery = 100;
   if (o.signal_every != 0) return o.signal_every;
   return o.post_list > 1 ? o.post_list : std::min(kSignalEvery, o.depth);
 }
 
-constexpr std::uint64_t kMemoryMax = 64ULL << 20U;  // beyond, queue pairs share places
+constexpr std::uint64_t kMemoryMax = 64ULL << 20U;  // beyond this, queue pairs share places
 
 std::uint64_t slots(const Options& o) { return std::clamp<std::uint64_t>(kMemoryMax / slot_size(o), 1, o.queue_pairs); }
 
 /// What the threads of a run share.
 struct Progress {
-  std::vector<sim::SimTime> posted;  ///< by message, in order
+  std::vector<sim::SimTime> posted;  ///< times by message, in order
   sim::SimTime last_completion;
-  std::vector<std::pair<sim::SimTime, std::uint64_t>> completed;  ///< instants, messages so far
+  std::vector<std::pair<sim::SimTime, std::uint64_t>> completed;  ///< times, with the number of messages so far
   std::uint64_t messages = 0;
 };
 
-/// What a thread posts to its queue pairs in turn, and takes when all of them are full, as perftest does.
+/// Posts to a thread's queue pairs in turn, and polls when all of them are full, as in perftest.
 class Poster {
  public:
   Poster(const Options& options, nic::CqId cq, Progress& progress)
       : options_(options), cq_(cq), progress_(progress), signal_every_(signal_every(options)) {}
 
-  /// `credits`: the word in which the receiver says how many messages it has taken; none: nobody says so.
+  /// `credits`: the word in which the receiver reports how many messages it has taken; none: it does not report.
   void add(nic::QpId qp, const nic::Wqe& wqe, const nic::MemoryRegion& target, std::optional<nic::Address> credits) {
     flows_.push_back({.qp = qp, .wqe = wqe, .target = target, .credits = credits});
     flow_of_.resize(std::max<std::size_t>(flow_of_.size(), std::size_t{qp} + 1));
@@ -48,13 +48,13 @@ class Poster {
 
   [[nodiscard]] bool done() const { return done_ == flows_.size(); }
   [[nodiscard]] bool can_post() const { return !with_room_.empty(); }
-  /// Returns how long that takes the thread. Precondition: can_post().
+  /// Returns how long the thread takes for it. Precondition: can_post().
   sim::Duration post_next(nic::Cpu& cpu) {
     const std::uint32_t index = with_room_.front();
     with_room_.pop_front();
     return post(cpu, index);
   }
-  /// The same; nothing: there was nothing.
+  /// The same for polling; nothing if there was no completion.
   std::optional<sim::Duration> poll(nic::Cpu& cpu) {
     std::array<nic::Cqe, 16> cqes;
     const std::size_t count = cpu.poll_cq(cq_, cqes);
@@ -71,10 +71,10 @@ class Poster {
     nic::Wqe wqe{};
     nic::MemoryRegion target{};
     std::optional<nic::Address> credits{};
-    std::uint64_t taken = 0;  ///< messages, as the receiver has said
+    std::uint64_t taken = 0;  ///< messages, as reported by the receiver
     std::uint32_t posted = 0;
     std::uint32_t completed = 0;
-    bool listed = true;  ///< in with_room_
+    bool listed = true;  ///< the flow is in with_room_
     bool ended = false;  ///< nothing more will be posted
   };
 
@@ -88,7 +88,7 @@ class Poster {
   }
   [[nodiscard]] bool has_room(const Flow& f) const { return has_place(f) && has_credits(f); }
 
-  /// Returns at how many queue pairs' words it has looked.
+  /// Returns the number of words read.
   std::size_t look_for_credits(nic::Cpu& cpu) {
     std::size_t looked = 0;
     for (std::uint32_t i = 0; i < flows_.size(); ++i) {
@@ -105,7 +105,7 @@ class Poster {
   sim::Duration post(nic::Cpu& cpu, std::uint32_t index) {
     Flow& f = flows_[index];
     list_.clear();
-    // The last one of a queue pair is signalled, so that the test knows when all are complete.
+    // The last message of a queue pair is signaled, so that the test knows when all are complete.
     const bool last = options_.duration.ps != 0 && cpu.now() >= sim::SimTime{} + options_.duration;
     while (list_.size() < options_.post_list && goes_on(f)) {
       ++f.posted;
@@ -150,15 +150,14 @@ class Poster {
   std::size_t done_ = 0;
 };
 
-/// What the receiver of send_bw does: it takes completions and puts receives in their place. A receive is a work
-/// request like any other, but needs no doorbell: cpu.post_wqe. On a reliable connection it says now and then, by a
-/// WRITE, how many it has taken, so that the sender never finds no receive (perftest's credits). Waits for ever for
-/// lost messages.
+/// The receiver of send_bw: polls completions and posts new receives. A receive costs cpu.post_wqe like any work
+/// request, but needs no doorbell. On a reliable connection the receiver now and then WRITEs how many messages it has
+/// taken, so that the sender always finds a receive (perftest's credits). Waits forever for lost messages.
 class Receiver {
  public:
   Receiver(const Options& options, nic::CqId cq) : options_(options), cq_(cq) {}
 
-  /// `credits`: the WRITE that says how many messages have been taken, without a length: none is sent.
+  /// `credits`: the WRITE that reports the number of messages taken; with length 0 none is sent.
   void add(nic::System& system, const Endpoint& end, const nic::RecvWqe& receive, const nic::Wqe& credits) {
     for (std::uint32_t i = 0; i < options_.rx_depth; ++i) system.post_recv(end.qp, receive);
     flows_.resize(std::max<std::size_t>(flows_.size(), std::size_t{end.qp} + 1));
@@ -167,7 +166,7 @@ class Receiver {
   }
 
   [[nodiscard]] bool done() const { return left_ == 0; }
-  /// Returns how long that takes the thread; nothing: there was nothing.
+  /// Returns how long the thread takes for it; nothing if there was no completion.
   std::optional<sim::Duration> poll(nic::Cpu& cpu) {
     std::array<nic::Cqe, 1> cqe;
     if (cpu.poll_cq(cq_, cqe) == 0) return std::nullopt;
@@ -181,7 +180,7 @@ class Receiver {
     return hosts::poll_cost(cpu.profile(), 1) + hosts::build_cost(cpu.profile());
   }
   [[nodiscard]] bool owes_credits() const { return owing_.has_value(); }
-  /// Returns how long that takes the thread. Precondition: owes_credits(), and there is room in the store buffer.
+  /// Returns how long the thread takes for it. Precondition: owes_credits(), and there is room in the store buffer.
   sim::Duration give_credits(nic::Cpu& cpu) {
     const nic::HardwareProfile& p = cpu.profile();
     Flow& f = flows_.at(*owing_);
@@ -190,10 +189,10 @@ class Receiver {
       stored_ = true;
       return p.cpu_store;
     }
-    std::array<nic::Cqe, 16> cqes;  // of earlier ones, whose places are free from now on
+    std::array<nic::Cqe, 16> cqes;  // of earlier ones, which frees their places
     const std::size_t count = cpu.poll_cq(f.send_cq, cqes);
     for (std::size_t i = 0; i < count; ++i) expect_success(cqes[i]);
-    // Without a place for it the next one says more.
+    // If there is no room, the next one reports more.
     (void)cpu.post_send(*owing_, {&f.credits, 1});
     stored_ = false;
     owing_.reset();
@@ -213,11 +212,11 @@ class Receiver {
   std::vector<Flow> flows_;
   std::uint64_t left_ = 0;
   std::optional<nic::QpId> owing_;
-  bool stored_ = false;  // the number of messages is in the word that is to be written
+  bool stored_ = false;  // the number of messages has been stored in the word to be written
 };
 
-/// A thread of a host: it posts, or receives, or in turn both, as perftest's only thread does when both hosts send
-/// (run_iter_bi). It posts as long as there is room, and polls in turn then.
+/// A thread of a host. It posts, receives, or does both in turn, like perftest's only thread when both hosts send
+/// (run_iter_bi): it posts as long as there is room, then polls both in turn.
 class Worker {
  public:
   Poster* poster = nullptr;
@@ -247,8 +246,8 @@ class Worker {
   bool receives_next_ = false;
 };
 
-/// The best stretch of a run, in messages a second: from the post of any message to the completion of any later one, as
-/// perftest takes it. Of more messages than perftest looks at (kPeakMessages), only stretches of a tenth.
+/// The best rate in messages per second between the post of any message and the completion of any later one, as in
+/// perftest. With more messages than perftest checks (kPeakMessages), only for stretches of a tenth of the run.
 double peak_rate(const Progress& progress) {
   constexpr std::uint64_t kPeakMessages = 20'000;
   const std::uint64_t tenth = std::max<std::uint64_t>(progress.messages / 10, 1);
@@ -269,7 +268,7 @@ double average_rate(const Progress& progress) {
   return static_cast<double>(progress.messages) / (progress.last_completion - progress.posted.front()).seconds();
 }
 
-/// Of both directions, if there are two: their sum, as perftest has it.
+/// With two directions their sum, as in perftest.
 Result summary(Bench& bench, std::span<const Progress> directions) {
   const Options& o = bench.options();
   const auto size = static_cast<double>(o.size);
@@ -294,16 +293,16 @@ Result summary(Bench& bench, std::span<const Progress> directions) {
   return result;
 }
 
-/// What the threads of both hosts do.
+/// The threads of both hosts.
 struct Workers {
-  std::array<std::vector<Worker>, 2> of;  ///< a side
+  std::array<std::vector<Worker>, 2> of;  ///< by side
 
   explicit Workers(const Options& o) {
     for (auto& side : of) side.resize(o.threads);
   }
 };
 
-/// What is sent in one direction, from a side to the other.
+/// Everything sent from one side to the other.
 class Direction {
  public:
   Direction(Bench& bench, Side from, Workers& workers)
@@ -368,8 +367,8 @@ class Direction {
   std::uint64_t places_;
   nic::MemoryRegion local_;
   nic::MemoryRegion remote_;
-  std::array<nic::MemoryRegion, 2> credits_{};  // words of the receives that were taken: at the sender, at the receiver
-  std::uint64_t credited_ = 0;                  // queue pairs that have one
+  std::array<nic::MemoryRegion, 2> credits_{};  // words with the number of receives taken: of sender, of receiver
+  std::uint64_t credited_ = 0;                  // number of queue pairs that have one
   Progress progress_;
   std::vector<Poster> posters_;
   std::vector<Receiver> receivers_;

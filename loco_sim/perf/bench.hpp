@@ -1,4 +1,4 @@
-// What the tests of perf.hpp share: two hosts, memory, queue pairs; steps of simulated threads. Private to perf/.
+// What the tests of perf.hpp share: two hosts, memory, queue pairs, steps of simulated threads. Private to perf/.
 #pragma once
 
 #include <array>
@@ -12,22 +12,22 @@
 
 namespace loco::perf {
 
-inline constexpr std::uint64_t kPage = 4096;  ///< buffers begin at one
+inline constexpr std::uint64_t kPage = 4096;  ///< alignment of buffers
 inline constexpr std::uint32_t kWord = 8;
 
-/// 0 sends, 1 is sent to; with perftest's -b both send.
+/// Side 0 sends to side 1; with perftest's -b both send.
 using Side = std::uint32_t;
 
 /// One side of a queue pair.
 struct Endpoint {
   nic::QpId qp = 0;
-  nic::QpId peer = 0;  ///< the other side's queue pair
+  nic::QpId peer = 0;  ///< the queue pair of the other side
   nic::CqId send_cq = 0;
   nic::CqId recv_cq = 0;
 };
 
-/// Two sides, on a host each unless the way is a loopback; simulated threads are functions that take one step at a
-/// time.
+/// Two sides, each on its own host unless the way is a loopback. Simulated threads are functions that take one step at
+/// a time.
 class Bench {
  public:
   using Step = hosts::Steps::Step;
@@ -36,21 +36,21 @@ class Bench {
 
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] nic::System& system() { return system_; }
-  /// The node that a side is on.
+  /// The node of a side.
   [[nodiscard]] nic::NodeId host(Side side) const;
   nic::CqId create_cq(Side side, std::uint32_t entries);
   /// Registers memory on a side's host.
   nic::MemoryRegion memory(Side side, std::uint64_t size, nic::RegionKind kind = {});
-  /// A connected pair: [0] on the sending side, [1] on the other one. What is sent completes in `send_cq`, what is
-  /// received in `recv_cq`. `receives`: as many fit into its receive queue; 0: `depth`.
+  /// A connected pair: [0] on the sending side, [1] on the other one. Sends complete in `send_cq`, receives in
+  /// `recv_cq`. `receives`: size of its receive queue; 0: `depth`.
   std::array<Endpoint, 2> connect(std::uint32_t depth, nic::CqId send_cq, nic::CqId recv_cq, Side from = 0,
                                   std::uint32_t receives = 0);
-  /// Threads are numbered from 0 in the order of these calls.
+  /// Adds a thread. Threads are numbered from 0 in the order of these calls.
   void thread(Side side, Step step);
-  /// The next event; false when nothing is left to happen. Throws std::runtime_error when a work request failed,
-  /// Interrupted when Options::interrupted says so.
+  /// Handles the next event. Returns false if none is left. Throws std::runtime_error if a work request failed, and
+  /// Interrupted if Options::interrupted returns true.
   bool step();
-  /// Until nothing is left to happen.
+  /// Runs until no event is left.
   void run();
 
  private:
@@ -64,26 +64,26 @@ class Bench {
   std::uint64_t events_ = 0;
 };
 
-/// The work request of a test's message to a queue pair, without addresses in memory.
+/// The work request for a test's message to a queue pair, without memory addresses.
 [[nodiscard]] nic::Wqe message(const Options& options, nic::QpId peer);
-/// What a receive must have room for.
+/// Size that a receive must have.
 [[nodiscard]] std::uint64_t received_bytes(const Options& options);
-/// Messages lie in memory at multiples of this: no two share a cache line.
+/// Spacing of messages in memory, so that no two share a cache line.
 [[nodiscard]] std::uint64_t slot_size(const Options& options);
-/// Where in the region a queue pair's message goes, drawn from the seed.
+/// The offset in the region of a queue pair's message, drawn from the seed.
 [[nodiscard]] std::uint64_t place_in_region(const Options& options, nic::QpId qp, std::uint64_t message);
-/// Posts a list of work requests; throws std::runtime_error when it is not taken.
+/// Posts a list of work requests. Throws std::runtime_error if it is refused.
 void post(nic::Cpu& cpu, nic::QpId qp, std::span<const nic::Wqe> wqes);
-/// A work request has failed, and its completion, or that of one behind it, has been taken.
+/// A work request has failed, and its completion, or that of a later one, has been polled.
 struct WorkFailed {
   nic::Cqe cqe;
 };
-/// Throws WorkFailed unless it is a success.
+/// Throws WorkFailed unless the completion is successful.
 void expect_success(const nic::Cqe& cqe);
-/// What copying one message costs where `copy` is on.
+/// CPU time for copying one message if `copy` is on.
 [[nodiscard]] sim::Duration copy_time(const Options& options);
 
-/// Samples, in picoseconds, into the columns of a latency test.
+/// Fills the columns of a latency test from samples in picoseconds.
 void summarise(std::vector<std::int64_t> samples_ps, Result& result);
 
 [[nodiscard]] Result one_sided_ping_pong(const Options& options);

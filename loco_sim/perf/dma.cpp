@@ -1,4 +1,4 @@
-// Bare DMA between a device and the memory of its host, as pcie-bench measures it (Neugebauer et al., SIGCOMM 2018).
+// Bare DMA between a device and its host's memory, as in pcie-bench (Neugebauer et al., SIGCOMM 2018).
 #include <algorithm>
 
 #include "loco_sim/perf/bench.hpp"
@@ -13,7 +13,7 @@ void wait_for(Bench& bench, std::uint64_t count) {
   }
 }
 
-/// Where the next DMA goes: through the region, page by page, so that an IOMMU sees all of it.
+/// The address of the next DMA: goes through the region page by page, so that an IOMMU sees all of it.
 struct Walk {
   nic::MemoryRegion region;
   std::uint64_t size = 0;

@@ -11,7 +11,7 @@ namespace {
 std::uint64_t rounded(std::uint64_t size) { return (size + kWord - 1) / kWord * kWord; }
 std::uint64_t whole_pages(std::uint64_t size) { return (size + kPage - 1) / kPage * kPage; }
 
-/// Times of the posts, half or whole distances of which are the samples: as in perftest, one fewer than messages.
+/// Samples are distances between posts, divided by `parts`; as in perftest there is one fewer than messages.
 Result latency(Bench& bench, const std::vector<sim::SimTime>& posts, std::int64_t parts) {
   const Options& o = bench.options();
   Result result{.size = o.size, .iterations = o.iterations};
@@ -25,8 +25,8 @@ Result latency(Bench& bench, const std::vector<sim::SimTime>& posts, std::int64_
 
 constexpr std::uint32_t kLatencyDepth = 64;
 
-/// The send queue of one side of a ping-pong. Now and then a message asks for a completion, which is taken before
-/// anything else and gives the places of the messages before it back (perftest's cq_mod).
+/// The send queue of one side of a ping-pong. Now and then a message requests a completion, which is polled before
+/// anything else and frees the places of earlier messages (perftest's cq_mod).
 class SendQueue {
  public:
   explicit SendQueue(const Endpoint& end) : end_(end) {}
@@ -59,7 +59,7 @@ class WriteSide {
     Endpoint end{};
     nic::MemoryRegion mine{};
     nic::MemoryRegion theirs{};
-    bool first = false;  ///< posts before it waits
+    bool first = false;  ///< it posts before it waits
   };
   WriteSide(const Options& options, const Place& place, std::vector<sim::SimTime>* posts)
       : options_(options), place_(place), queue_(place.end), posts_(posts), waiting_(!place.first) {
@@ -114,7 +114,7 @@ class WriteSide {
   bool stored_ = false;
 };
 
-/// One side of send_lat: waits for a receive completion, posts a receive in its place, sends.
+/// One side of send_lat: waits for a receive completion, posts a new receive, sends.
 class SendSide {
  public:
   SendSide(const Options& options, const Endpoint& end, const nic::MemoryRegion& mine, bool first,
@@ -153,7 +153,7 @@ class SendSide {
       posted_ = true;
       if (cpu.store_buffer_full()) return cpu.resume_when_room();
     }
-    // The receive for the message after next is posted while this one is on its way.
+    // The receive for the message after next is posted while this one is in flight.
     if (taken_) (void)cpu.post_recv(end_.qp, {&receive_, 1});
     built_ = taken_ = posted_ = false;
     waiting_ = true;

@@ -46,7 +46,7 @@ void require_connection(const Options& o) {
                  fmt::format("expected at most {}, what a datagram has, found {}", most, o.size));
 }
 
-/// Options that would do nothing in this test are refused: a figure must be what it was asked for.
+/// Refuses options that would have no effect in this test, because a result must be what was asked for.
 void require_used(const Options& o) {
   const bool ping_pong = o.test == Test::write_lat || o.test == Test::send_lat;
   const bool sends = o.test == Test::send_lat || o.test == Test::send_bw;
@@ -91,7 +91,8 @@ void require_used(const Options& o) {
                              o.inline_max.value_or(0)));
 }
 
-/// A thread's completion queue has room for all that its queue pairs have under way, and has fewer than 2^32 entries.
+/// A thread's completion queue must have room for everything that its queue pairs have in flight, and fewer than 2^32
+/// entries.
 void require_completion_queues(const Options& o) {
   if (is_dma(o.test)) return;
   const std::uint32_t share = (o.queue_pairs - 1) / o.threads + 1;
@@ -226,7 +227,7 @@ nic::CqId Bench::create_cq(Side side, std::uint32_t entries) {
 }
 
 nic::MemoryRegion Bench::memory(Side side, std::uint64_t size, nic::RegionKind kind) {
-  // On a page boundary, as perftest's buffers: what is split at multiples of the MPS is split there.
+  // On a page boundary, like perftest's buffers, because messages are split at multiples of the MPS.
   const nic::NodeId node = host(side);
   const nic::Address base = (system_.allocate(node, size + kPage) + kPage - 1) / kPage * kPage;
   return system_.register_memory(node, base, size, nic::kAllAccess, kind);
@@ -270,7 +271,7 @@ bool Bench::step() {
 }
 
 namespace {
-/// What is wrong with the message, as far as the profile says it.
+/// Why the message is invalid, if the profile says so.
 std::string reason(const Options& o, nic::Status status) {
   if (status != nic::Status::loc_len_err) return {};
   const nic::HardwareProfile& p = o.profile;
@@ -282,8 +283,8 @@ std::string reason(const Options& o, nic::Status status) {
 }
 }  // namespace
 
-/// Which one failed first: what is behind it is flushed, receives too, and its own completion may lie in a queue that
-/// nobody looks at now.
+/// Names the work request that failed first. Later ones, including receives, are flushed, and the first one's
+/// completion may be in a queue that nobody polls now.
 void Bench::tell(const nic::Cqe& taken) const {
   nic::Status status = taken.status;
   for (const nic::CqId cq : cqs_) {
@@ -300,7 +301,7 @@ void Bench::run() {
 }
 
 std::uint64_t received_bytes(const Options& o) {
-  constexpr std::uint64_t kGrh = 40;  // in front of a datagram (IBTA volume 1, 11.4.1.2)
+  constexpr std::uint64_t kGrh = 40;  // precedes a datagram (IBTA volume 1, 11.4.1.2)
   return o.size + (o.connection == nic::QpType::ud ? kGrh : 0);
 }
 
@@ -362,7 +363,7 @@ void summarise(std::vector<std::int64_t> samples, Result& result) {
   const auto at = [&](std::size_t index) {
     return static_cast<double>(samples[std::min(index, samples.size() - 1)]) / kMicrosecond;
   };
-  // The two largest are left out of all that follows (perftest: LAT_MEASURE_TAIL), of which the lesser one is t_max.
+  // The two largest samples are left out of everything below (perftest: LAT_MEASURE_TAIL); the lesser one is t_max.
   constexpr std::size_t kTail = 2;
   const std::size_t count = samples.size() > kTail ? samples.size() - kTail : samples.size();
   double sum = 0, squares = 0;

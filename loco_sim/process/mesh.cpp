@@ -28,7 +28,7 @@ constexpr std::size_t kNetworkBytes = 48;
 constexpr std::uint32_t kMessageMax = 64U << 20U;
 constexpr std::int64_t kTryAgainMs = 20;
 
-/// What each side says first.
+/// The first message of each side.
 struct Greeting {
   std::array<char, 4> magic = kMagic;
   std::uint32_t version = kVersion;
@@ -50,7 +50,7 @@ std::int64_t clock_ms() {
 
 std::string reason(int error) { return std::strerror(error); }
 
-/// Waits until the socket is ready; false when the time is over.
+/// Waits until the socket is ready. Returns false after the deadline.
 bool ready_by(int socket, short events, std::int64_t deadline) {
   pollfd look{.fd = socket, .events = events, .revents = 0};
   const std::int64_t left = std::max<std::int64_t>(deadline - clock_ms(), 0);
@@ -254,14 +254,14 @@ void Mesh::send(NodeId to, Kind kind, std::string_view body) {
     if (peer.lost) return;
     const bool waits = !peer.unsent.empty();
     peer.unsent += message;
-    if (waits) return;  // the thread is at it
+    if (waits) return;  // the mesh's thread is sending
     send_rest(peer);
     if (peer.unsent.empty()) return;
   }
   ring();
 }
 
-/// By who has its lock. That it fails is seen by who reads.
+/// To call with the peer's lock held. The reader notices failures.
 void Mesh::send_rest(Peer& peer) {
   std::size_t done = 0;
   while (done < peer.unsent.size()) {

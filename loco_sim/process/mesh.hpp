@@ -1,9 +1,9 @@
-// The processes of a run, each joined with each by TCP: how they find each other, set-up messages, who has ended.
+// TCP connections between all processes of a run: how they find each other, set-up messages, and which have ended.
 //
-// Node i listens where the host list says, connects to the nodes before it and takes connections of those behind. A
-// thread of its own reads what comes and hands it over. A connection that closes without a farewell is a process that
-// has died: the operating system closes it, whatever ended the process.
-// Nothing here is timed: LOCO's data path does not use it.
+// Node i listens at its address in the host list, connects to the nodes before it and accepts connections from those
+// after it. A thread of the mesh reads messages and hands them over. If a connection closes without a farewell, that
+// process has died; the operating system closes the connection whatever ended the process. Nothing here is timed,
+// because LOCO's data path does not use it.
 #pragma once
 
 #include <atomic>
@@ -24,40 +24,40 @@ namespace loco::process {
 /// What a message is about.
 enum class Kind : std::uint8_t {
   control,   ///< LOCO's set-up
-  wire,      ///< the transport's own: queue pairs, endpoints
-  here,      ///< this node has come to the next meeting
-  farewell,  ///< this node ends in order; nothing comes behind it
+  wire,      ///< of the transport: queue pairs, endpoints
+  here,      ///< this node has reached the next meeting
+  farewell,  ///< this node ends normally, and nothing follows
 };
 
 struct MeshOptions {
   std::vector<HostAddress> hosts;
   NodeId node = 0;
-  std::string network = {};           ///< what they talk over; all must say the same
-  std::int64_t patience_ms = 30'000;  ///< for the others to come
+  std::string network = {};           ///< the network that they use; must be the same for all
+  std::int64_t patience_ms = 30'000;  ///< how long to wait for the others to join
 };
 
 class Mesh {
  public:
-  using Receive = std::function<void(NodeId from, Kind kind, std::string body)>;  ///< control and wire
+  using Receive = std::function<void(NodeId from, Kind kind, std::string body)>;  ///< for control and wire
   using Lost = std::function<void(NodeId peer)>;
 
-  /// Returns when all are joined. Throws setup_error, which names the node that did not come.
+  /// Returns when all have joined. Throws setup_error, which names the missing node.
   explicit Mesh(MeshOptions options);
   Mesh(const Mesh&) = delete;
   Mesh& operator=(const Mesh&) = delete;
-  /// Closes: without a farewell before, the others take this node for dead.
+  /// Closes the connections. Without an earlier farewell the others take this node for dead.
   ~Mesh();
 
-  /// Begins to hand over what comes, on a thread of the mesh.
+  /// Starts handing over messages, on a thread of the mesh.
   void start(Receive receive, Lost lost);
-  /// Never blocks: what the connection does not take now, the mesh's thread sends. What is sent to a node that has
-  /// ended is dropped.
+  /// Never blocks: the mesh's thread sends what the connection does not take now. Messages to a node that has ended are
+  /// dropped.
   void send(NodeId to, Kind kind, std::string_view body);
-  /// Until all nodes have called it as often as this one, or have died; `idle` is called now and then meanwhile, if
-  /// there is one.
+  /// Waits until every other node has called it as often as this one, or has died. Meanwhile calls `idle` now and then,
+  /// if there is one.
   void meet(const std::function<void()>& idle = {});
   void say_farewell();
-  /// Nothing is handed over any more.
+  /// Stops handing over messages.
   void stop();
 
   [[nodiscard]] bool lost(NodeId node) const { return peers_[node].lost.load(std::memory_order_acquire); }
@@ -71,20 +71,20 @@ class Mesh {
   struct Peer {
     int socket = -1;
     std::mutex sending;
-    std::string unsent;    ///< what the connection has not taken yet
-    std::string received;  ///< not yet a whole message
+    std::string unsent;    ///< not yet taken by the connection
+    std::string received;  ///< an incomplete message
     std::uint64_t meetings = 0;
-    bool ended = false;  ///< has said farewell
+    bool ended = false;  ///< it has said farewell
     std::atomic<bool> lost = false;
   };
 
   void join();
   void connect_to(NodeId node, std::int64_t deadline);
   void accept_others(std::int64_t deadline);
-  /// Who is at the other end of a fresh connection, and do both belong together?
+  /// Exchanges greetings on a new connection, checks that both ends belong together, and returns the other node.
   NodeId greet(int socket, std::int64_t deadline) const;
   void serve();
-  /// False: the connection has ended.
+  /// Returns false if the connection has ended.
   bool read_from(NodeId node);
   void send_rest(Peer& peer);
   void ring() const;
@@ -95,11 +95,11 @@ class Mesh {
   std::vector<Peer> peers_;
   std::atomic<bool> any_lost_ = false;
   int listener_ = -1;
-  int bell_ = -1;  ///< an event descriptor: the thread looks again
+  int bell_ = -1;  ///< an event descriptor that wakes the thread
   std::atomic<bool> stopped_ = false;
   Receive receive_;
   Lost lost_;
-  std::mutex mutex_;  ///< meetings
+  std::mutex mutex_;  ///< for meetings
   std::condition_variable met_;
   std::uint64_t meetings_ = 0;
   std::thread thread_;

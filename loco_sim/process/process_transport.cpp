@@ -20,14 +20,14 @@ namespace loco::process {
 
 namespace {
 
-/// Turns of a polling loop that do nothing else: some microseconds, in which most operations end.
+/// Turns of a polling loop before anything else: some microseconds, in which most operations end.
 constexpr std::uint32_t kShortTurns = 256;
-/// Turns after which a thread lets others have its core: more of them than cores may wait.
+/// Turns after which a thread yields its core, because there may be more waiting threads than cores.
 constexpr std::uint32_t kTurnsBeforeYield = 4096;
-/// Local computation up to this is spent looking at the clock: sleeping takes longer than that.
+/// Local computation up to this long spins on the clock, because sleeping takes longer.
 constexpr std::int64_t kSleepFromPs = 100'000'000;
 
-/// The program has ended otherwise: this thread ends, too.
+/// Thrown when the program has ended for another reason, to end this thread as well.
 struct Closing {};
 
 std::int64_t clock_ns() {
@@ -102,7 +102,7 @@ void ProcessTransport::stop() {
   mesh_.stop();
 }
 
-/// A place in the table for the calling thread, or one that is about to begin.
+/// Gives the calling thread, or one that is about to start, its place in the table.
 ProcessTransport::Thread& ProcessTransport::adopt() {
   const std::lock_guard lock(threads_mutex_);
   const std::uint32_t index = threads_made_;
@@ -214,7 +214,7 @@ void ProcessTransport::pause() {
   const bool slept = me.sleeps.load();
   if (!slept) {
     sleepers_.fetch_add(1);
-    me.sleeps.store(true);  // whoever changes something from here on rings; what was changed before, the next turn sees
+    me.sleeps.store(true);  // later changes ring the bell; earlier ones are seen in the next turn
   }
   pollfd bell{.fd = me.bell, .events = POLLIN, .revents = 0};
   if (::poll(&bell, 1, 0) > 0) {

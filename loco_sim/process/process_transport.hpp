@@ -1,20 +1,20 @@
-// What a node that is a process of the operating system has in common, whatever its network: threads of the system,
-// memory of the machine's own, flags that are atomics, a clock, set-up messages over TCP (mesh.hpp).
+// What nodes that are processes of the operating system have in common on any network: threads of the system, the
+// machine's own memory, flags that are atomics, a clock, set-up messages over TCP (mesh.hpp).
 //
-// Threads: LOCO code runs on threads of the system. Loads and stores are the machine's own, with acquire and release:
-// x86-TSO. Network memory is mapped and registered in large pieces; an address is a pointer.
+// Threads: LOCO code runs on threads of the system. Loads and stores are the machine's own, with acquire and release
+// semantics, i.e. x86-TSO. Network memory is mapped and registered in large pieces; an address is a pointer.
 //
-// Waiting: the first turns of a polling loop cost a few instructions each. Then the thread says that it sleeps, so that
-// a thread that changes a flag rings its bell, an event descriptor, looks at that descriptor each turn, and rests as
-// its network lets it: a short turn with a look at a completion queue where hardware writes memory, which under
-// `loco-sim exec` waits in simulated time until a NIC has written, a completion has come, or the bell has rung; and
-// until the descriptor or the bell is readable where the network has a descriptor for all that it brings.
+// Waiting: the first turns of a polling loop cost a few instructions each. Then the thread marks itself as sleeping, so
+// that threads that change a flag ring its bell, an event descriptor. In each turn it checks that descriptor and rests
+// in the way of its network. Where hardware writes to memory, that is a short turn that polls a completion queue; under
+// `loco-sim exec` it waits in simulated time until a NIC has written, a completion has arrived, or the bell has rung.
+// Where the network has a descriptor for everything that arrives, the thread sleeps until it or the bell is readable.
 //
 // Operations: a network has one function for all of them (post), and one for what has come of them (look); what cannot
 // be posted, or has ended without the network's saying so, is told here and comes out of the same poll().
 //
-// Errors: a program that throws ends its process; the others see its connections close. What a thread of it throws
-// comes out of run().
+// Errors: a program that throws ends its process, and the others see its connections close. What one of its threads
+// throws comes out of run().
 #pragma once
 
 #include <array>
@@ -39,11 +39,10 @@ namespace loco::process {
 struct Options {
   std::vector<HostAddress> hosts;
   NodeId node = 0;
-  std::int64_t patience_ms = 30'000;  ///< for the others to come
-  /// How often nodes ask each other whether they are there; 0: never, then only who operates on a node that has died
-  /// learns of it.
+  std::int64_t patience_ms = 30'000;  ///< how long to wait for the others to join
+  /// How often nodes check that the others are alive. 0: never; then only nodes that operate on a dead node notice it.
   std::int64_t keep_alive_ms = 100;
-  std::uint32_t send_queue_entries = 128;  ///< of each thread towards each node
+  std::uint32_t send_queue_entries = 128;  ///< for each thread and peer
 };
 
 class ProcessTransport : public Transport {
@@ -60,7 +59,7 @@ class ProcessTransport : public Transport {
   void wake_all() final { ring(); }
 
   Region allocate(std::uint64_t size) final;
-  /// Registered memory is locked, and processes may not lock much (ulimit -l).
+  /// Limited, because registered memory is locked, and processes may lock only little (ulimit -l).
   [[nodiscard]] std::uint64_t registered_at_once() const final { return std::uint64_t{16} << 20U; }
   std::uint64_t load(Address address) final;
   void store(Address address, std::uint64_t value) final;
@@ -91,22 +90,22 @@ class ProcessTransport : public Transport {
   [[nodiscard]] bool has_ended(NodeId node) const final { return node != my_node() && mesh_.lost(node); }
   [[nodiscard]] bool any_ended() const final { return mesh_.any_lost(); }
 
-  /// Runs a program on this node, on the calling thread: returns when it and all threads that it has spawned have
-  /// ended, and the other nodes' have, too. Throws what it threw. Once.
+  /// Runs a program on this node, on the calling thread. Returns when it and all threads that it has spawned have
+  /// ended, and those of the other nodes as well. Throws what the program threw. To call once.
   void run(const std::function<void(Transport&)>& program);
   /// "node 2 (10.0.0.3:18602)".
   [[nodiscard]] std::string node_name(NodeId node) const { return mesh_.name(node); }
 
  protected:
-  /// Joins the others. `network`: what they talk over.
+  /// Joins the others. `network`: the name of the network that they use.
   ProcessTransport(Options options, std::string network);
 
   struct Registered {
     std::uint64_t local_key = 0;
     std::uint32_t remote_key = 0;
-    void* handle = nullptr;  ///< a local descriptor, where there is one
+    void* handle = nullptr;  ///< a local descriptor, if the network needs one
   };
-  /// Makes memory known to the network. Throws std::runtime_error.
+  /// Registers memory with the network. Throws std::runtime_error.
   virtual Registered register_memory(void* memory, std::uint64_t size) = 0;
   /// An operation of the calling thread.
   struct Request {
@@ -127,34 +126,35 @@ class ProcessTransport : public Transport {
   void tell(const Completion& completion);
   /// What has been told.
   std::size_t take_told(std::span<Completion> out);
-  /// A turn of waiting: what a thread looks at of the network beside its completion queue.
+  /// A turn of waiting: checks what the network needs checked besides the completion queue.
   virtual void idle() = 0;
-  /// The same for a thread that sleeps, and has looked since it said so: whatever changes rings `bell`, which becomes
-  /// readable. May block until then, if the network's own news end it, too; returns by itself after a while. `polls`:
-  /// the thread has polled for completions.
+  /// The same for a thread that is marked as sleeping and has checked its condition since. Any change makes `bell`
+  /// readable. May block until then if news from the network end the wait as well; returns by itself after a while.
+  /// `polls`: the thread has polled for completions.
   virtual void rest(int bell, bool polls);
-  /// What another node's transport says to this one's, on the mesh's thread.
+  /// Receives a message of another node's transport, on the mesh's thread.
   virtual void on_wire(NodeId from, const std::string& body) = 0;
-  /// A node has died: what is under way towards it fails, and poll() says so once (kEndedToken). On the mesh's thread.
+  /// A node has died: operations in flight to it fail, and poll() reports it once (kEndedToken). Called on the mesh's
+  /// thread.
   virtual void on_lost(NodeId node) = 0;
-  /// Called once when all that is virtual is there: messages come from now on.
+  /// To call once when the derived class is complete: messages arrive from now on.
   void start();
-  /// Nothing comes any more: no more calls of the above. For destructors.
+  /// No functions above are called after this. For destructors.
   void stop();
 
   [[nodiscard]] const Registered& registered(Address address) const;
   [[nodiscard]] bool is_registered(Address address, std::uint64_t size) const;
   [[nodiscard]] const Options& options() const { return options_; }
   [[nodiscard]] Mesh& mesh() { return mesh_; }
-  /// Those that sleep look again.
+  /// Wakes the sleeping threads.
   void ring();
-  /// The calling thread has done something: its next wait begins with short turns.
+  /// The calling thread has done something, so its next wait begins with short turns.
   static void acts();
   /// The calling thread polls for completions itself.
   static void polls();
-  /// Has the thread of that index ended?
+  /// True if the thread of that index has ended.
   [[nodiscard]] bool thread_ended(std::uint32_t thread) const;
-  /// Ends a call of a thread whose program has ended otherwise.
+  /// Ends a call of a thread whose program has ended for another reason.
   void check_closing() const;
 
   static constexpr std::uint32_t kThreadsMax = 256;
@@ -181,11 +181,11 @@ class ProcessTransport : public Transport {
   Mesh mesh_;
   std::int64_t began_ns_ = 0;
 
-  std::mutex memory_mutex_;  ///< who adds
+  std::mutex memory_mutex_;  ///< for threads that add memory
   std::array<Piece, kPiecesMax> pieces_;
   std::atomic<std::uint32_t> pieces_made_ = 0;
 
-  std::mutex flags_mutex_;  ///< who adds
+  std::mutex flags_mutex_;  ///< for threads that add flags
   std::array<std::atomic<FlagPiece*>, kFlagPiecesMax> flags_{};
   Flag flags_made_ = 0;
   std::vector<Flag> free_flags_;
@@ -195,7 +195,7 @@ class ProcessTransport : public Transport {
   std::array<std::atomic<Thread*>, kThreadsMax> threads_{};
   std::atomic<std::uint32_t> threads_made_ = 0;
   std::atomic<std::uint32_t> sleepers_ = 0;
-  std::uint32_t programs_ = 0;  ///< threads that keep the run alive, the calling one apart
+  std::uint32_t programs_ = 0;  ///< threads that keep the run alive, besides the calling one
   std::exception_ptr failure_;
   std::atomic<bool> closing_ = false;
 

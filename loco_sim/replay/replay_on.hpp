@@ -1,8 +1,8 @@
-// A counterexample of `loco-sim verify` on a simulated NIC: does what it shows happen there?
+// Runs a counterexample of `loco-sim verify` on a simulated NIC, to see whether it can happen there.
 //
 // The paths of the counterexample (straight_line) run as verbs on the hardware model of timed runs, under every
-// schedule, or, where these are too many, under random ones. Answers are a function of program, profile and limits,
-// unless the time limit ends the work; then they say so.
+// schedule or, if there are too many, under random ones. Answers depend only on program, profile and limits, unless the
+// time limit ends the work, which they then say.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@
 namespace loco::replay {
 
 struct ReplayLimits {
-  std::uint64_t states = 200'000;   ///< explored; beyond, the program is sampled as well
-  std::uint64_t runs = 4'000;       ///< sampled
-  double max_seconds = 60;          ///< for both; 0: no limit
-  std::function<void()> poll = {};  ///< called now and then; what it throws ends the work
+  std::uint64_t states = 200'000;   ///< states to explore, after which the program is also sampled
+  std::uint64_t runs = 4'000;       ///< runs to sample
+  double max_seconds = 60;          ///< for both together; 0: no limit
+  std::function<void()> poll = {};  ///< called now and then; an exception from it ends the work
 };
 
 enum class Shows : std::uint8_t {
-  seen,       ///< a run of the hardware breaks the property along the paths
-  forbidden,  ///< none does: all schedules were explored
-  not_seen,   ///< none of those that were explored and sampled does
-  not_run,    ///< the hardware cannot run the program (`why`)
+  seen,       ///< a run on the hardware takes the paths and breaks the property
+  forbidden,  ///< no run does: all schedules were explored
+  not_seen,   ///< no explored or sampled run does
+  not_run,    ///< the hardware cannot run the program; `why` has the reason
 };
 [[nodiscard]] std::string_view name(Shows shows);
 
@@ -39,10 +39,10 @@ struct OnHardware {
   Shows shows = Shows::not_run;
   std::uint64_t states = 0;  ///< explored
   std::uint64_t runs = 0;    ///< sampled; 0: exploring was enough
-  std::string why;           ///< of not_run
+  std::string why;           ///< if not_run
 };
 
-/// `semantics` and `schedule` are of a counterexample.
+/// `semantics` and `schedule` belong to a counterexample.
 [[nodiscard]] OnHardware replay_on(const verify::Semantics& semantics, const verify::Schedule& schedule,
                                    const std::string& hardware, const nic::HardwareProfile& profile,
                                    const ReplayLimits& limits = {});
@@ -54,10 +54,10 @@ struct OnHardware {
 
 /// `on efa-srd-like: seen ...`, without a newline.
 [[nodiscard]] std::string to_text(const OnHardware& found);
-/// An element of `replay_on` in what `--json` prints (docs/verify.schema.json).
+/// As an element of `replay_on` in the output of `--json` (docs/verify.schema.json).
 [[nodiscard]] nlohmann::ordered_json to_json(const OnHardware& found);
 
-/// Adds them to a report's words or JSON.
+/// Adds the results to a report as text or JSON.
 void add(const std::vector<OnHardware>& found, std::string& text);
 void add(const std::vector<OnHardware>& found, nlohmann::ordered_json& report);
 

@@ -59,7 +59,7 @@ ExprOp litmus_operator(Operator op) {
   }
 }
 
-/// A program with a thread on a node of its own for each process, and all variables.
+/// A program with all variables and, for each process, a thread on its own node.
 Program skeleton(const verify::Program& source) {
   Program out;
   out.file = source.file;
@@ -114,7 +114,7 @@ class Unrolling : private Assembler {
     }
   }
 
-  /// Takes the steps to the one that breaks something, and writes down those of CPUs.
+  /// Executes the steps up to the one that breaks something, and records those of CPUs.
   void follow(const verify::Schedule& schedule) {
     verify::State state = semantics_.initial();
     std::optional<verify::Broken> broken = semantics_.broken_in(state);
@@ -174,7 +174,7 @@ class Unrolling : private Assembler {
     }
   }
 
-  /// The path goes on only where the condition comes out as it did.
+  /// Continues the path only if the condition has the same value as in the counterexample.
   void test(int condition, bool negative) {
     assign(kFollowed, binary(ExprOp::logical_and, value_of(kFollowed), negative ? negated(condition) : condition));
   }

@@ -13,16 +13,16 @@
 namespace loco {
 
 namespace {
-constexpr std::size_t kKeptMost = 1 << 15;  // packets, before those that nothing can come in front of are written
+constexpr std::size_t kKeptMost = 1 << 15;  // packets, before those that none can precede are written
 
 std::system_error cannot_write(const std::string& path) {
   return {errno == 0 ? EIO : errno, std::generic_category(), fmt::format("cannot write {}", path)};
 }
 
-/// Wireshark takes a payload of which the third and fourth byte are zero for what an Ethertype says, its first two
-/// bytes: 64-bit numbers from 6 on would be malformed packets of other protocols.
+/// Wireshark interprets a payload whose third and fourth bytes are zero by the Ethertype in its first two bytes, so
+/// 64-bit numbers from 6 on would be shown as malformed packets of other protocols.
 bool looks_like_ethertype(std::span<const std::byte> payload) {
-  constexpr unsigned kLeast = 6;  // Ethertypes begin with 0x0600
+  constexpr unsigned kLeast = 6;  // Ethertypes start at 0x0600
   return payload.size() >= 4 && payload[2] == std::byte{0} && payload[3] == std::byte{0} &&
          std::to_integer<unsigned>(payload[0]) >= kLeast;
 }

@@ -1,8 +1,8 @@
-// A run's packets as a capture that Wireshark and tshark read: pcapng (trace/pcapng.hpp), an interface a link, RoCE v2
-// frames (fabric/frame.hpp), each as it begins on its link (docs/fabric.md, "Captures").
+// A run's packets as a capture for Wireshark and tshark: pcapng (trace/pcapng.hpp) with an interface for each link, and
+// RoCE v2 frames (fabric/frame.hpp), each at the time when it begins on its link (docs/fabric.md, "Captures").
 //
-// Packets are told of late and link by link (fabric/tap.hpp), so they are kept until none that began before them can
-// come any more. Changes nothing in the run.
+// Packets are reported late and link by link (fabric/tap.hpp), so they are kept until no packet that began earlier can
+// follow. Does not change the run.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@ namespace loco {
 
 class Capture final : public fabric::LinkTap {
  public:
-  /// Throws std::system_error when the file cannot be written.
+  /// Throws std::system_error if the file cannot be written.
   explicit Capture(const scenario::CaptureOptions& options);
-  /// Of a run that has failed what there is is written as well as it can be.
+  /// After a failed run, writes what there is, as far as possible.
   ~Capture() override;
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
-  /// The machine whose links these are, before its first event.
+  /// Names the machine whose links these are, before its first event.
   void watch(const nic::System& system);
-  /// Writes what is left. Throws std::system_error when not all could be written.
+  /// Writes the rest. Throws std::system_error if not everything could be written.
   void finish();
 
   void on_packet(fabric::topology::LinkId link, sim::SimTime begins, const fabric::Packet& packet) override;
@@ -50,9 +50,9 @@ class Capture final : public fabric::LinkTap {
   std::ofstream out_;
   std::optional<trace::PcapngWriter> writer_{};
   const nic::System* system_ = nullptr;
-  std::vector<std::uint32_t> interfaces_{};  // by link; kNone: it is not captured
+  std::vector<std::uint32_t> interfaces_{};  // by link; kNone: not captured
   std::vector<Record> kept_{};
-  sim::Duration behind_{};  // how long after its begin a packet is told of, at most
+  sim::Duration behind_{};  // the greatest delay between the beginning of a packet and its report
   std::uint64_t number_ = 0;
   std::uint16_t identification_ = 0;
 };

@@ -26,7 +26,7 @@ std::vector<SlowedFlow> ended(const std::vector<FlowRecord>& flows, FlowsEnd end
 }
 
 namespace {
-/// Of flows in the order of their sizes, of which there is one at least.
+/// The bin of flows that are sorted by size. Precondition: there is at least one.
 SlowdownBin bin_of(std::span<const SlowedFlow> flows) {
   std::vector<double> times;
   for (const SlowedFlow& flow : flows) times.push_back(flow.slowdown);
@@ -50,7 +50,7 @@ std::vector<SlowdownBin> slowdowns_by_size(std::vector<SlowedFlow> flows, std::s
   std::size_t first = 0;
   for (std::size_t b = 0; b < bins; ++b) {
     std::size_t last = flows.size() * (b + 1) / bins;
-    while (last < flows.size() && flows[last].bytes == flows[last - 1].bytes) ++last;  // one size lies in one bin
+    while (last < flows.size() && flows[last].bytes == flows[last - 1].bytes) ++last;  // equal sizes share a bin
     if (last <= first) continue;
     out.push_back(bin_of(std::span(flows).subspan(first, last - first)));
     first = last;

@@ -1,4 +1,4 @@
-// What a run's flows come to: slowdowns by size, and the list as a file (docs/flows.md).
+// Results of a run's flows: slowdowns by size, and the list as a file (docs/flows.md).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace loco {
 
-/// Which end of a flow a slowdown counts to.
+/// The end of a flow for slowdowns.
 enum class FlowsEnd : std::uint8_t { received, completed };
 
-/// From its start to its end over its ideal time; with `at_least_one` never less. Negative: it has not ended.
+/// Time from its start to its end over its ideal time; at least 1 with `at_least_one`. Negative if it has not ended.
 [[nodiscard]] double slowdown(const workloads::flows::FlowRecord& flow, FlowsEnd end, bool at_least_one);
 
 /// A flow that has ended.
@@ -27,21 +27,21 @@ struct SlowedFlow {
 /// Flows of about one size.
 struct SlowdownBin {
   std::uint64_t flows = 0;
-  std::uint64_t largest = 0;  ///< bytes
+  std::uint64_t largest = 0;  ///< in bytes
   double mean = 0;
-  double p50 = 0;  ///< at index floor(n p) of those in order, as the authors of the HPCC paper compute it
+  double p50 = 0;  ///< element floor(n p) of the sorted ones, as the authors of the HPCC paper compute it
   double p95 = 0;
   double p99 = 0;
   double p999 = 0;
 };
 
-/// Bins have about equal numbers of flows, by size, all of one size in one of them, as in the plots of the HPCC paper
-/// (SIGCOMM 2019); fewer bins where there are fewer flows.
+/// Bins by size with about equal numbers of flows, and with flows of equal size in the same bin, as in the plots of the
+/// HPCC paper (SIGCOMM 2019). If there are too few flows, there are fewer bins.
 [[nodiscard]] std::vector<SlowdownBin> slowdowns_by_size(std::vector<SlowedFlow> flows, std::size_t bins);
-/// Two bins: flows below so many bytes, and from so many on. One without flows is left out.
+/// Two bins: flows of less than `bytes`, and of at least `bytes`. A bin without flows is left out.
 [[nodiscard]] std::vector<SlowdownBin> slowdowns_around(std::vector<SlowedFlow> flows, std::uint64_t bytes);
 
-/// The list as CSV: a line of names, then a line a flow. What has not happened is empty.
+/// The list as CSV: a line of names, then a line for each flow. Times of things that have not happened are empty.
 [[nodiscard]] std::string flows_csv(const std::vector<workloads::flows::FlowRecord>& flows, std::string_view workload,
                                     FlowsEnd end, bool at_least_one);
 

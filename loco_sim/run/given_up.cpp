@@ -11,7 +11,7 @@ namespace loco {
 
 namespace {
 
-/// Does an edge of a cycle of the verdict stand on the cell?
+/// True if an edge of one of the verdict's cycles belongs to the cell.
 bool goes_against(const model::Verdict& verdict, const GivenUp& promise) {
   const auto is_edge = [&](const std::vector<model::Step>& cycle) {
     for (std::size_t i = 0; i < cycle.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
   }
   if (!reads_only)
     all.push_back({"G7", Stamp::aNRW, Stamp::aNRW, "a put's write before a later put's, same node", mechanism});
-  // Answers of READs and atomics, too: a lost packet of one is repeated when the next has been placed.
+  // Also for answers to READs and atomics, whose lost packets are repeated after the next answer was placed.
   all.push_back({"H9", Stamp::aNRR, Stamp::aNLW, "a get's read before a later get's own write, same node", mechanism});
   all.push_back({"I9", Stamp::aNLW, Stamp::aNLW, "a get's own write before a later get's, same node", mechanism});
   if (!order.reads_early) return all;

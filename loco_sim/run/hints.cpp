@@ -19,7 +19,7 @@ double number(std::uint64_t count) { return static_cast<double>(count); }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// `67.1 ms`, `10 us`: a time for people.
+/// A readable time: `67.1 ms`, `10 us`.
 std::string time_text(double ps) {
   constexpr std::array<std::string_view, 5> kUnits = {"ps", "ns", "us", "ms", "s"};
   constexpr double kStep = 1000;
@@ -30,7 +30,7 @@ std::string time_text(double ps) {
 
 std::string percent(double share) { return fmt::format("{:.{}f} %", share * 100, share < 0.1 ? 1 : 0); }
 
-/// What a run is judged by.
+/// What hints are derived from.
 struct Run {
   const scenario::Scenario& scenario;
   const RunResult& result;
@@ -54,7 +54,7 @@ std::string_view placement(const Run& run) {
   return nic::kPlacementNames.at(static_cast<std::size_t>(run.scenario.hardware.nic_placement));
 }
 
-/// Something failed, and hosts have different path MTUs: a likely reason, which nothing counts.
+/// If something failed and hosts have different path MTUs, they are a likely reason, although nothing counts it.
 std::string path_mtus(const Run& run) {
   const std::vector<std::uint32_t>& mtus = run.scenario.path_mtu;
   const auto differs = std::ranges::adjacent_find(mtus, std::ranges::not_equal_to{});
@@ -64,7 +64,7 @@ std::string path_mtus(const Run& run) {
                      bytes(*differs), bytes(*std::next(differs)));
 }
 
-/// What loses packets, by key: the rate of loss and the failures that the scenario has, and buffers that are full.
+/// What loses packets, by key: the scenario's loss rate and failures, and full buffers.
 std::string why_lost(const Run& run) {
   const fabric::Config& network = run.scenario.network;
   const bool lossy = network.options.loss > 0;
@@ -94,7 +94,7 @@ std::string losses(const Run& run) {
   return fmt::format("packets_lost: {}, {} of the packets: {}", lost, percent(part), why_lost(run));
 }
 
-/// Going back because of reordering, which an in-order NIC cannot tell from loss, or because of loss.
+/// Retransmissions because of reordering, which an in-order NIC cannot distinguish from loss, or because of loss.
 std::string retransmissions(const Run& run) {
   const std::uint64_t times = run.counters().retransmissions;
   const double part = share(number(times), number(run.counters().packets_sent));
@@ -176,8 +176,8 @@ std::string discards(const Run& run) {
       times, percent(part));
 }
 
-/// Every cache misses what it has never seen, and no size changes that: of each queue pair between two hosts both parts
-/// of its context and the slots of its reads, as requester and as responder, and a few regions.
+/// Compulsory misses, which no cache size avoids: for each queue pair between two hosts both parts of its context and
+/// the slots of its reads, as requester and as responder, and a few regions.
 double first_looks(const Run& run) {
   constexpr double kContexts = 4, kRegions = 4;
   const auto threads = run.scenario.settings.find("workload.threads");
@@ -188,7 +188,7 @@ double first_looks(const Run& run) {
   return pairs * (kContexts + kRegions + 2.0 * run.scenario.hardware.nic_max_rd_atomic);
 }
 
-/// A ring whose nodes do not begin their steps together any more.
+/// A ring whose nodes no longer begin their steps together.
 std::string out_of_step(const Run& run) {
   const auto in_step = static_cast<double>(run.result.in_step_ps);
   if (in_step == 0 || run.result.operations.empty()) return {};

@@ -17,7 +17,7 @@ namespace {
 namespace flows = workloads::flows;
 __extension__ using Wide = __int128;
 
-/// Links from host to host.
+/// Number of links from host to host.
 class PathLengths {
  public:
   explicit PathLengths(const ClusterConfig& config) : topology_(config.topology) {
@@ -38,7 +38,7 @@ class PathLengths {
   std::optional<fabric::topology::Routes> routes_;
 };
 
-/// The first flow of each size, of one length of path and one class.
+/// The first flow of each size, for one length of path and one traffic class.
 using BySize = std::map<std::uint64_t, const flows::FlowRecord*>;
 
 flows::Play how(const workloads::Params& params) {
@@ -48,7 +48,7 @@ flows::Play how(const workloads::Params& params) {
 
 bool until_completed(const workloads::Params& params) { return params.get("flows_end") != 0; }
 
-/// kNever where it does not arrive even alone.
+/// kNever if it does not arrive even alone.
 std::int64_t time_alone(const workloads::Params& params, const ClusterConfig& config, const flows::FlowRecord& flow) {
   SimulatedCluster cluster(config);
   const auto player = flows::start(workloads::WorkloadHosts(cluster),
@@ -67,7 +67,7 @@ std::int64_t time_alone(const workloads::Params& params, const ClusterConfig& co
   return end == flows::kNever ? flows::kNever : end - alone.start_ps;
 }
 
-/// Some of them at equal distances, the first and the last among them.
+/// Evenly spaced ones, including the first and the last.
 std::vector<const flows::FlowRecord*> chosen(const BySize& all, std::size_t most) {
   std::vector<const flows::FlowRecord*> in_order;
   for (const auto& [size, flow] : all) in_order.push_back(flow);
@@ -77,7 +77,7 @@ std::vector<const flows::FlowRecord*> chosen(const BySize& all, std::size_t most
   return some;
 }
 
-/// Linear between the two sizes around it that were run.
+/// Linear interpolation between the two neighbouring sizes that were run.
 std::int64_t between(const std::map<std::uint64_t, std::int64_t>& times, std::uint64_t bytes) {
   const auto above = times.lower_bound(bytes);
   if (above->first == bytes) return above->second;
@@ -123,7 +123,7 @@ void fill_ideal_times(const workloads::Params& params, const nic::HardwareProfil
                       std::span<flows::FlowRecord> all) {
   if (all.empty()) return;
   const PathLengths length(config);
-  // SimGrid runs once in a process.
+  // SimGrid can run only once in a process.
   if (params.get("ideal") != 0 || config.network.model == fabric::Model::flow)
     return fill_base_rtt(hardware, length, all);
   config.record = false;

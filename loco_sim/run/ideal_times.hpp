@@ -1,8 +1,8 @@
-// What flows take at best: what their slowdowns are over (docs/flows.md).
+// Ideal times of flows, which slowdowns are relative to (docs/flows.md).
 //
-// `alone`: the flow by itself in the same network, which is run for each size and length of path; where there are more
-// than kAloneMost of these, for sizes at equal distances in their order, and between two of them linear. `base_rtt`:
-// a round trip of the network and the wire's time at the sender's port, as HPCC's and other papers have it.
+// `alone`: the flow by itself in the same network, run once for each size and length of path. If there are more than
+// kAloneMost of these, evenly spaced sizes are run and others interpolated linearly. `base_rtt`: a round trip of the
+// network plus the transmission time at the sender's port, as in the HPCC paper and others.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace loco {
 
 inline constexpr std::size_t kAloneMost = 128;
 
-/// Fills `ideal_ps` of all flows of a workload `flows` that began. `config`: of the run that they come from.
+/// Fills `ideal_ps` of all flows that began in a workload `flows`. `config` is that of their run.
 void fill_ideal_times(const workloads::Params& params, const nic::HardwareProfile& hardware, ClusterConfig config,
                       std::span<workloads::flows::FlowRecord> flows);
 

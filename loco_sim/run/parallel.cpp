@@ -26,7 +26,7 @@ std::string_view one_thread_because(const scenario::Scenario& s, const ClusterCo
 
 namespace {
 
-/// What became of a part.
+/// The result of a part.
 struct PartOutcome {
   std::unique_ptr<SimulatedCluster> cluster;
   workloads::Results measured;
@@ -38,7 +38,7 @@ void run_part(const scenario::Scenario& s, ClusterConfig config, nic::PartMeetin
   try {
     config.network.share.part = part;
     config.meeting = meeting;
-    if (part != 0) config.budget = nullptr;  // the first part, on the calling thread, asks for all
+    if (part != 0) config.budget = nullptr;  // the first part, on the calling thread, checks the budget for all
     out.cluster = std::make_unique<SimulatedCluster>(std::move(config));
     out.measured = workloads::run(*workloads::find(s.workload), s.parameters, *out.cluster, s.library_faults, s.ranks);
   } catch (...) {
@@ -47,7 +47,7 @@ void run_part(const scenario::Scenario& s, ClusterConfig config, nic::PartMeetin
   if (meeting != nullptr) meeting->leave(part);
 }
 
-/// Errors that a run on one thread would end with as well, soon or never.
+/// Errors that a run on one thread would also end with, sooner or later.
 void rethrow_limits(const std::exception_ptr& error) {
   if (!error) return;
   try {

@@ -1,5 +1,5 @@
-// A run on several threads of the simulating machine (sim.threads): each simulates a part of the network and its hosts,
-// with a cluster of its own that has been set up as that of the whole (nic_model/parts.hpp, docs/parallel-runs.md).
+// A run on several threads of the simulating machine (sim.threads). Each simulates a part of the network and its hosts,
+// with its own cluster that is set up like that of the whole (nic_model/parts.hpp, docs/parallel-runs.md).
 #pragma once
 
 #include <memory>
@@ -13,13 +13,14 @@
 
 namespace loco {
 
-/// Why a scenario runs on one thread, whatever it asks for; empty when it need not. The same for any number of threads.
+/// Why a scenario runs on one thread whatever it asks for; empty if it can run on more. Does not depend on the number
+/// of threads.
 [[nodiscard]] std::string_view one_thread_because(const scenario::Scenario& scenario, const ClusterConfig& config);
 
 struct ParallelRun {
   std::vector<std::unique_ptr<SimulatedCluster>> clusters;  ///< the first one's machine has what all parts simulated
   workloads::Results measured;
-  sim::SimTime ended{};  ///< the last program
+  sim::SimTime ended{};  ///< the end of the last program
 };
 
 /// Runs a scenario of which one_thread_because() says nothing. Nothing where something went wrong that only a run on

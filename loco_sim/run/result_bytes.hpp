@@ -1,5 +1,5 @@
-// A result as bytes, from one process of a program to another: the same build at both ends, so no version and no care
-// for byte order. The trace goes in the trace format; the verdict is not part of it.
+// A result as bytes, to pass it between processes of the same program. Both ends are the same build, so there is no
+// version and no byte order. The trace uses the trace format; the verdict is not included.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace loco {
 
 [[nodiscard]] std::string to_bytes(const RunResult& result);
-/// Throws std::logic_error when the bytes are not those of a result.
+/// Throws std::logic_error if the bytes are not a result.
 [[nodiscard]] RunResult result_from_bytes(std::string_view bytes);
 
 }  // namespace loco

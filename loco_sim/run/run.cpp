@@ -20,7 +20,7 @@ namespace loco {
 
 namespace {
 
-/// What runs: the one workload, or all of several.
+/// The job of the only workload, or the jobs of several.
 struct JobOf {
   const workloads::Workload* workload;
   const workloads::Params* params;
@@ -47,7 +47,7 @@ std::uint64_t memory_at_least(const scenario::Scenario& s, bool recorded) {
     f.calls += one.calls;
     f.accesses += one.accesses;
   }
-  constexpr double kSample = 2 * sizeof(std::int64_t);  // how long, and when it ended
+  constexpr double kSample = 2 * sizeof(std::int64_t);  // duration and end
   const double trace = f.calls * sizeof(trace::Call) + f.accesses * sizeof(trace::Subevent);
   constexpr double kMost = 0x1p62;
   return static_cast<std::uint64_t>(std::min(kMost, f.bytes + f.operations * kSample + (recorded ? trace : 0)));
@@ -60,8 +60,8 @@ void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
   config.budget->require(bytes, trace ? fmt::format("trace.level: none takes {}", sim::bytes_text(unrecorded)) : "");
 }
 
-/// Rounds may be left out where nobody looks into them: not a checker, a reader of the trace or of a capture, or who
-/// asks what happened in a stretch of time, and where nothing happens at times of its own.
+/// True if rounds may be left out: nothing looks into them (no checker, trace, capture or time series), and nothing
+/// happens at times of its own.
 bool may_leave_out(const scenario::Scenario& s, const ClusterConfig& config) {
   const bool looked_into = config.record || s.series_interval.ps > 0 || !s.capture.path.empty() || s.trace_activities;
   const bool by_the_clock = !s.stops.empty() || !s.network.changes.empty() || !s.network.storms.empty();
@@ -71,7 +71,7 @@ bool may_leave_out(const scenario::Scenario& s, const ClusterConfig& config) {
 
 ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& options, sim::Budget& budget) {
   ClusterConfig config;
-  config.refuse_unfit = false;  // a scenario asks what happens there: the verdict tells, and by which mechanism
+  config.refuse_unfit = false;  // a scenario shows what happens there; the verdict names the mechanism
   config.profile = s.hardware;
   config.hosts = s.hosts;
   config.topology = s.topology;
@@ -103,7 +103,7 @@ std::string told(const scenario::Scenario& s, const std::exception& error) {
   return fmt::format("{} (scenario {}, seed {})", error.what(), s.file, s.seed);
 }
 
-/// On links, and for want of one.
+/// On links, and for lack of one.
 std::uint64_t packets_lost(const fabric::PacketNetwork& network) {
   std::uint64_t lost = 0;
   for (std::size_t reason = 0; reason < fabric::kLossReasonNames.size(); ++reason)
@@ -111,7 +111,7 @@ std::uint64_t packets_lost(const fabric::PacketNetwork& network) {
   return lost;
 }
 
-/// What the links of the network did, all together.
+/// Adds what all links of the network did.
 void add_network_counters(const fabric::Network& whole, sim::Counters& counters) {
   if (whole.packet_network() == nullptr || whole.packet_network()->links() == 0) return;
   const fabric::PacketNetwork& network = *whole.packet_network();
@@ -197,7 +197,7 @@ double RunResult::operations_per_second() const {
 }
 
 namespace {
-/// The error that a run ends with which could not go on; the scenario says whether what it did until then is checked.
+/// Throws the error of a run that cannot go on. The scenario says whether the trace up to then is checked.
 [[noreturn]] void fail(const scenario::Scenario& s, sim::Budget& budget, const std::string& what,
                        std::optional<trace::Trace> trace, bool checked) {
   if (!trace) throw RunError(what);
@@ -214,7 +214,7 @@ std::optional<trace::Trace> recorded(const scenario::Scenario& s, SimulatedClust
   return trace;
 }
 
-/// A finished run's trace is checked; it is not lost when a limit ends that.
+/// Checks a finished run's trace, which is kept even if a limit ends the check.
 void check_finished(const scenario::Scenario& s, sim::Budget& budget, RunResult& result) {
   if (!result.trace) return;
   try {
@@ -238,7 +238,7 @@ void fill_ideal(const scenario::Scenario& s, const ClusterConfig& config, RunRes
 
 workloads::Job job_of(const scenario::PartWorkload& p) { return {workloads::find(p.kind), &p.parameters, p.part}; }
 
-/// What several workloads measured, under their names.
+/// Merges the measurements of several workloads, under their names.
 void merge(const scenario::Scenario& s, std::vector<workloads::Results> all, RunResult& result) {
   std::int64_t first = 0;
   std::int64_t last = 0;
@@ -268,7 +268,7 @@ void merge(const scenario::Scenario& s, std::vector<workloads::Results> all, Run
   result.measured_ps = last - first;
 }
 
-/// Collectives by themselves in the same network: what their times are compared with.
+/// Runs collectives alone in the same network, for comparison with their times.
 void fill_alone(const scenario::Scenario& s, ClusterConfig config, RunResult& result) {
   config.record = config.record_activities = false;
   config.series_interval = {};
@@ -281,8 +281,8 @@ void fill_alone(const scenario::Scenario& s, ClusterConfig config, RunResult& re
   }
 }
 
-/// 2 (n-1) exchanges, each half of what a ring of two takes over two chunks. Where nothing but the nodes themselves can
-/// hold a ring up.
+/// 2 (n-1) exchanges, each half of what a ring of two nodes takes for two chunks. Only if nothing but the nodes
+/// themselves can delay a ring.
 void fill_in_step(const scenario::Scenario& s, ClusterConfig config, RunResult& result) {
   constexpr std::uint32_t kShortest = 8;
   const bool ring = s.parts.empty() && s.workload == "all_reduce" && s.parameters.get("algorithm") == 0 &&
@@ -340,7 +340,7 @@ void take_measured(const scenario::Scenario& s, std::vector<workloads::Results> 
   result.workload_counters = std::move(measured.counters);
 }
 
-/// What is the same of all runs, once they have ended well.
+/// What is the same for all runs that ended well.
 void fill_from_machine(const scenario::Scenario& scenario, const SimulatedCluster& cluster, sim::SimTime ended,
                        RunResult& result) {
   result.counters = cluster.system().counters();
@@ -351,7 +351,8 @@ void fill_from_machine(const scenario::Scenario& scenario, const SimulatedCluste
   fill_series(cluster, result);
 }
 
-/// On several threads, or as they would. Nothing where only a run on one thread can tell what went wrong.
+/// Runs on several threads, or with the same result as on several. Returns nothing if only a run on one thread can
+/// report what went wrong.
 std::optional<RunResult> run_on_threads(const scenario::Scenario& scenario, const ClusterConfig& config) {
   std::optional<ParallelRun> run;
   try {
@@ -384,13 +385,13 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   const bool captures = options.capture && !scenario.capture.path.empty();
   if (scenario.threads != 0 && !captures && one_thread_because(scenario, config).empty()) {
     if (std::optional<RunResult> result = run_on_threads(scenario, config)) return std::move(*result);
-    config.network.share.ranked = true;  // the same run
+    config.network.share.ranked = true;  // so that the result is the same
   }
   std::optional<Capture> capture;
   if (options.capture && !scenario.capture.path.empty()) config.network.tap = &capture.emplace(scenario.capture);
   SimulatedCluster cluster(config);
   if (capture) capture->watch(cluster.system());
-  config.network.tap = nullptr;  // of runs beside it
+  config.network.tap = nullptr;  // not for runs beside it
   try {
     measured = run_workloads(scenario, cluster);
   } catch (const sim::Interrupted& error) {
@@ -411,17 +412,17 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   if (capture) capture->finish();
   result.trace = recorded(scenario, cluster);
   check_finished(scenario, budget, result);
-  config.network.share = {};  // flows alone are not in parts
+  config.network.share = {};  // flows alone are not divided into parts
   fill_flows(scenario, config, result);
   return result;
 }
 
-/// The answer's first byte says what it is.
+/// The first byte of the answer is its kind.
 constexpr char kResult = 'r';
 constexpr char kFailure = 'f';
 
-/// SimGrid runs once in a process: each run on the flow model has one of its own, and the result comes back whole. It
-/// is checked here.
+/// SimGrid can run only once in a process, so each run on the flow model has a process of its own and returns the whole
+/// result, which is checked here.
 RunResult run_in_own_process(const scenario::Scenario& scenario, const RunOptions& options) {
   const auto work = [&]() -> std::string {
     scenario::Scenario unchecked = scenario;

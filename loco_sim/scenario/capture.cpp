@@ -1,4 +1,4 @@
-// Scenarios: `capture`, the packets that are written to a file.
+// Scenarios: `capture`, which writes packets to a file.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace loco::scenario {
 
 namespace {
 
-/// `s0-h1`, of each direction of each cable.
+/// A name such as `s0-h1` for each direction of each cable.
 std::vector<std::string> names_of(const fabric::topology::Topology& graph) {
   std::vector<std::string> names;
   for (fabric::topology::LinkId id = 0; id < 2 * graph.cables(); ++id) {

@@ -23,7 +23,7 @@ using options::member;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40U;
 constexpr std::array<std::string_view, 3> kFlowControlNames = {"unlimited", "pfc", "drop_tail"};
 
-/// A class as a document describes it.
+/// A traffic class as a document describes it.
 struct WrittenClass {
   fabric::TrafficClass of{};
   fabric::ClassBuffers buffers{};
@@ -75,7 +75,8 @@ constexpr auto kServiceOptions = std::to_array<Option>({
             "the fabric's when left out"},
 });
 
-/// What the document gives of the options whose members `owner` has; whether any key begins with `part`.
+/// Sets the members of `owner` for the options that the document gives. Returns true if any such key begins with
+/// `part`.
 bool set_given(const Settings& settings, const std::string& prefix, std::span<const Option> all, void* owner,
                std::string_view part) {
   bool some = false;
@@ -104,7 +105,7 @@ fabric::TrafficClass read_class(const yaml::Node& item, const std::string& path,
   const Settings settings = read_settings(item, prefix, {{prefix, kClassOptions}}, Fill::given_only);
   const Value* const id = given(settings, prefix + "id");
   if (id == nullptr) refuse(item, path, "a map with the key id");
-  fabric::Config plain = out.network;  // as the fabric says of all
+  fabric::Config plain = out.network;  // starts from the options of the whole fabric
   plain.classes.clear();
   WrittenClass written{.of = plain.all_classes().at(static_cast<std::size_t>(id->number))};
   written.buffers = *written.of.buffers;
@@ -120,7 +121,7 @@ fabric::TrafficClass read_class(const yaml::Node& item, const std::string& path,
   return written.of;
 }
 
-/// An option of the fabric as one of a workload's congestion control; empty: it is none.
+/// The key of an option of the fabric as a key of a workload's congestion control; empty if it has none.
 std::string_view as_congestion(std::string_view key) {
   constexpr std::string_view kCongestion = "congestion.";
   if (key.starts_with(kCongestion)) return key.substr(kCongestion.size());

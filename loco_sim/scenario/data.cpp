@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".yaml";
 
-/// Names and files; of equal names the file in the first directory.
+/// The files by name. If two have the same name, the one in the earlier directory counts.
 std::map<std::string, std::string> bundled() {
   std::map<std::string, std::string> files;
   for (const std::string& directory : data_directories("scenarios")) {
@@ -61,7 +61,7 @@ std::string find_scenario(const std::string& path_or_name) {
   if (const auto found = files.find(path_or_name); found != files.end()) return found->second;
   const std::string last_word = fs::path(path_or_name).stem().string();
   std::vector<std::string> last_words;
-  std::vector<std::string> alike;  // scenarios whose last word is the one given
+  std::vector<std::string> alike;  // scenarios whose last component is the given name
   for (const auto& [name, file] : files) {
     last_words.push_back(fs::path(name).filename().string());
     if (last_words.back() == last_word) alike.push_back(name);

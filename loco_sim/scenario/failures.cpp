@@ -19,7 +19,7 @@ namespace {
 
 namespace topology = fabric::topology;
 
-/// A link is named by its two ends.
+/// Reads a link, which is named by its two ends.
 topology::CableId cable(const yaml::Node& node, const std::string& path, const topology::Topology& graph,
                         const Scenario& out) {
   if (node.kind != yaml::Node::Kind::list || node.items.size() != 2) refuse(node, path, "two vertices: [h0, s0]");
@@ -32,7 +32,7 @@ topology::CableId cable(const yaml::Node& node, const std::string& path, const t
                          fmt::format("no link between {} and {}", graph.name(a), graph.name(b)));
 }
 
-/// `{host: h2, stops: 50us}`.
+/// Reads `{host: h2, stops: 50us}`.
 NodeStop host_stop(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
                    const Scenario& out) {
   constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "stops", .type = Type::duration}};
@@ -46,7 +46,7 @@ NodeStop host_stop(const yaml::Node& item, const std::string& path, const topolo
   return {v, {at->second.number}};
 }
 
-/// `{host: h2, pauses: 1ms, until: 2ms, class: 3}`.
+/// Reads `{host: h2, pauses: 1ms, until: 2ms, class: 3}`.
 void read_storm(const yaml::Node& item, const std::string& path, const topology::Topology& graph, Scenario& out) {
   constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "pauses", .type = Type::duration},
                                    Option{.key = "until", .type = Type::duration},
@@ -70,21 +70,21 @@ void read_storm(const yaml::Node& item, const std::string& path, const topology:
   out.network.storms.push_back(storm);
 }
 
-/// What keeps hosts from stopping; nothing when they can.
+/// The setting that does not allow hosts to stop; empty if they may.
 std::string why_no_stops(const Scenario& s) {
   if (s.network.model == fabric::Model::flow) return "fabric.model: flow";
   if (s.hardware.link_ideal) return fmt::format("{}, which has no network (link.ideal)", s.hardware_name);
   return s.schedule == Schedule::timed ? std::string() : "another schedule";
 }
 
-/// A change of a link, and where the scenario says it.
+/// A change of a link, with its place in the scenario.
 struct WrittenChange {
   fabric::LinkChange change;
   text::Place place;
   std::string path;
 };
 
-/// `{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}`.
+/// Reads `{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}`.
 void read_link(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
                std::vector<WrittenChange>& changes, Scenario& out) {
   constexpr std::array kOptions = {
@@ -104,7 +104,8 @@ void read_link(const yaml::Node& item, const std::string& path, const topology::
     out.network.losses.push_back({id, static_cast<std::uint32_t>(loss->second.number)});
 }
 
-/// A link is up at first, and each of its changes is one: the first takes it down, the next one, later, brings it back.
+/// Adds the changes and checks that those of each link alternate: it is up at first, the first change takes it down,
+/// and a later one brings it back.
 void add_changes(std::vector<WrittenChange> written, fabric::Config& network) {
   for (const WrittenChange& w : written) network.changes.push_back(w.change);
   std::ranges::stable_sort(written, {}, [](const WrittenChange& w) { return std::tuple(w.change.cable, w.change.at); });

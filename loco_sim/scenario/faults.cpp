@@ -1,4 +1,4 @@
-// What each deliberate fault does, in words.
+// Descriptions of the deliberate faults.
 #include <algorithm>
 #include <array>
 #include <stdexcept>

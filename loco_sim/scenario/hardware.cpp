@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kBasesMax = 8;  // profiles that start from one another
+constexpr int kBasesMax = 8;  // length of a chain of profiles, each the base of the one before
 
 constexpr std::array kBase = {Option{.key = "base", .least = 1, .most = 256, .doc = "the profile to start from"}};
 constexpr Option kName = {.key = "name", .least = 1, .most = 300};
@@ -37,7 +37,7 @@ void apply(nic::HardwareProfile& profile, const Settings& settings, const std::s
   set_transport(profile, settings, prefix + "transport.");
 }
 
-/// Where the profile lies, or nothing.
+/// The path of the profile, or empty if there is none.
 std::string find_profile(const std::string& name) {
   if (name.find('/') != std::string::npos || name.ends_with(".yaml")) return name;
   for (const std::string& directory : hardware_directories()) {
@@ -50,7 +50,8 @@ std::string find_profile(const std::string& name) {
 
 Hardware load(const std::string& name, const text::Place& place, const std::string& key, int depth);
 
-/// The field given here that `wrong` names; one of the command line before those of the file, which were good without.
+/// The given field that the error `wrong` names. One from the command line is preferred to those of the file, which
+/// were valid without it.
 Settings::const_iterator misfit(const Settings& settings, const std::string& prefix, const std::string& wrong) {
   auto found = settings.end();
   for (auto field = settings.begin(); field != settings.end(); ++field) {
@@ -63,10 +64,10 @@ Settings::const_iterator misfit(const Settings& settings, const std::string& pre
 constexpr Option kNic = {.key = "nic", .least = 1, .most = 256, .doc = "the profile whose NIC and network it is"};
 constexpr Option kHost = {.key = "host", .least = 1, .most = 256, .doc = "the profile whose CPU and PCIe it is"};
 
-/// Is this a key of the host that a NIC is in?
+/// True for a key of the host around a NIC.
 bool is_of_host(std::string_view key) { return key.starts_with("cpu.") || key.starts_with("pcie."); }
 
-/// A NIC in a host: `nic`, `host` or both are names of profiles. Takes them out of the map.
+/// Reads a NIC in a host, where `nic`, `host` or both name profiles, and removes these keys from the map.
 Hardware nic_in_host(yaml::Node& node) {
   Hardware hardware = load(kDefaultHardware, node.place, "hardware", 0);
   for (const auto& [part, of_host] : {std::pair{kNic, false}, std::pair{kHost, true}}) {
@@ -87,14 +88,14 @@ Hardware nic_in_host(yaml::Node& node) {
   return hardware;
 }
 
-/// Does the map name a NIC, or a host?
+/// True if the map names a NIC or a host.
 bool names_parts(const yaml::Node& node) {
   if (node.kind != yaml::Node::Kind::map) return false;
   const yaml::Node* nic = node.find("nic");
   return node.find("host") != nullptr || (nic != nullptr && nic->kind == yaml::Node::Kind::scalar);
 }
 
-/// `node` is a map with fields, perhaps `base`, perhaps (in a file) name and description.
+/// Reads a map with fields and possibly `base`; in a file also with name and description.
 Hardware read_map(const yaml::Node& node, const std::string& prefix, const Table& table, int depth,
                   Hardware hardware = {}) {
   if (const yaml::Node* base = node.find("base"); node.kind == yaml::Node::Kind::map && base != nullptr) {
@@ -114,7 +115,7 @@ Hardware read_map(const yaml::Node& node, const std::string& prefix, const Table
   return hardware;
 }
 
-/// The first field that the profile does not say, neither by itself nor by others; empty: it says them all.
+/// The first field that neither the profile nor one of its bases gives; empty if all are given.
 std::string_view missing_field(const yaml::Node& profile, const nic::HardwareProfile& values) {
   const auto has = [&](std::string_view key) { return yaml::find_at(profile, key) != nullptr; };
   const bool by_rate = has("pcie.rate");
@@ -126,14 +127,14 @@ std::string_view missing_field(const yaml::Node& profile, const nic::HardwarePro
   return {};
 }
 
-/// What the table would give a key that a file leaves out is no hardware: free of cost, without a network.
+/// A file must give every field, because the table's defaults are no hardware: they cost nothing and have no network.
 void require_every_field(const yaml::Node& profile, const nic::HardwareProfile& values) {
   const std::string_view missing = missing_field(profile, values);
   if (!missing.empty())
     throw text::InputError(profile.place, std::string(missing), "a value, or a base that has one", "neither");
 }
 
-/// `place` and `key`: what names it.
+/// `place` and `key` say where the profile is named.
 Hardware load(const std::string& name, const text::Place& place, const std::string& key, int depth) {
   const std::string path = find_profile(name);
   if (path.empty()) {
@@ -154,7 +155,7 @@ Hardware load(const std::string& name, const text::Place& place, const std::stri
   return hardware;
 }
 
-/// Is there a profile of that name with other values?
+/// True if there is a profile of that name with other values.
 bool is_other_than(const std::string& name, const nic::HardwareProfile& profile) {
   if (std::ranges::count(hardware_names(), name) == 0) return false;
   const nic::HardwareProfile named = load_hardware(name).profile;

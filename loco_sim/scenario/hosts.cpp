@@ -71,12 +71,12 @@ std::pair<std::uint32_t, std::uint32_t> range_of(const yaml::Node& node, const s
   return host_range(node, path, hosts, fmt::format("hosts from 0 to {}: a number, or a range such as 0-1", hosts - 1));
 }
 
-/// Which entry has each host; kNone: none yet.
+/// The entry that describes each host; kNone: none so far.
 class Taken {
  public:
   explicit Taken(std::uint32_t hosts) : entry_(hosts, kNone) {}
 
-  /// The hosts of an entry; they are its own from now on.
+  /// Reads the hosts of an entry and assigns them to it.
   std::vector<NodeId> take(const yaml::Node& item, std::size_t entry) {
     const std::string path = fmt::format("hosts[{}].nodes", entry);
     const yaml::Node* const nodes = item.find("nodes");
@@ -111,7 +111,7 @@ class Taken {
   std::vector<std::size_t> entry_;
 };
 
-/// Its number among those of the scenario: 0 is `hardware`.
+/// The index of the entry's hardware among that of the scenario, where 0 is `hardware`.
 std::uint32_t read_hardware_of(const yaml::Node& node, const std::string& path, const Settings& settings,
                                Scenario& out) {
   const Hardware hardware = read_hardware(node);
@@ -132,7 +132,7 @@ std::uint32_t read_hardware_of(const yaml::Node& node, const std::string& path, 
   return static_cast<std::uint32_t>(out.hosts.hardware.size());
 }
 
-/// Topologies whose hosts can have several NICs say where each of them is.
+/// Hosts can have several NICs only in topologies that say where each NIC is.
 void require_place_for_nics(const text::Place& place, const std::string& path, std::uint32_t nics,
                             const Settings& settings, const Scenario& out) {
   const Value& kind = settings.find("topology.kind")->second;

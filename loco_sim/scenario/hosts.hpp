@@ -1,4 +1,4 @@
-// `hosts` of a scenario: hosts that have other hardware than `hardware`, several NICs, or GPUs.
+// `hosts` of a scenario: hosts with other hardware than `hardware`, several NICs, or GPUs.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ namespace loco::scenario {
 /// The keys of an entry of `hosts`.
 [[nodiscard]] std::span<const Option> host_options();
 
-/// `[{nodes: [0-15], hardware: cx7-ib-ndr, nics: 8, devices: [{kind: gpu, count: 8, switch: 0}]}, ...]`. Needs the
-/// number of hosts, the hardware and the kind of the topology.
+/// Reads `[{nodes: [0-15], hardware: cx7-ib-ndr, nics: 8, devices: [{kind: gpu, count: 8, switch: 0}]}, ...]`. Needs
+/// the number of hosts, the hardware and the kind of topology.
 void read_hosts(const yaml::Node& node, const Settings& settings, Scenario& out);
 
 /// A vertex of the network by its name: `h0` is host 0's first NIC, `h0.1` its second one, `h0.1.1` the second port of

@@ -14,7 +14,7 @@ namespace loco::scenario {
 
 namespace {
 
-/// An option of the fabric, or with a dot at its end all below it, and why it is none for flows.
+/// An option of the fabric, or with a final dot all options below it, and why the flow model does not use it.
 struct PacketOption {
   std::string_view key;
   std::string_view reason;
@@ -37,7 +37,7 @@ constexpr std::array kPacketOptions = {
     PacketOption{"reroute_delay", "flows meet no failures"},
 };
 
-/// What a platform file says itself. How many nodes there are may be said again.
+/// What a platform file describes itself. The number of nodes may be given as well.
 constexpr std::array<std::string_view, 4> kOfPlatforms = {"topology.", "fabric.link.", "fabric.routing",
                                                           "fabric.switching"};
 
@@ -56,13 +56,13 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
     throw text::InputError(settings.find(path)->second.place, path, "hardware with a network",
                            fmt::format("{}, which has none (link.ideal)", scenario.hardware_name));
   };
-  // A star or a cable says no more than how many nodes there are.
+  // A star or a cable says no more than the number of nodes.
   if (ideal && scenario.topology == fabric::Topology::shaped) without_network("topology.kind");
   const fabric::Options defaults;
   for (const Option& field : fabric::fabric_options()) {
     if (field.get(&scenario.network.options) == field.get(&defaults)) continue;
     const std::string path = fmt::format("fabric.{}", field.key);
-    if (given(settings, path) == nullptr) continue;  // what another one that is given has set
+    if (given(settings, path) == nullptr) continue;  // set as a consequence of another given option
     if (ideal) without_network(path);
     const PacketOption* option = scenario.network.model == fabric::Model::flow ? packet_option(field.key) : nullptr;
     if (option == nullptr) continue;
@@ -74,8 +74,8 @@ void refuse_idle_options(const Settings& settings, const Scenario& scenario) {
 void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
   const fabric::Options& options = scenario.network.options;
   if (options.flow_control != fabric::FlowControl::drop_tail || scenario.network.model == fabric::Model::flow) return;
-  // The messages of traffic are all alike. Other workloads have some of a word beside those of their size, which pass:
-  // what becomes of a program of which only these arrive is a question that one may ask.
+  // All messages of traffic have the same size. Other workloads also send single words, which such a switch lets
+  // through, and a user may want to know what becomes of a program if only these arrive.
   constexpr std::int64_t kShortest = 8;
   const auto size = settings.find("workload.size");
   const bool all_alike = scenario.workload == "traffic" && size != settings.end();
@@ -84,7 +84,7 @@ void refuse_dropping_all(const Settings& settings, const Scenario& scenario) {
   const bool whole = payload == static_cast<std::uint64_t>(message);
   const std::uint64_t packet = payload + scenario.hardware.link_overhead.count +
                                fabric::extension_header_bytes(fabric::Opcode::write, true, whole);
-  // Of an empty buffer a queue may take alpha thousandths, and no more than there is.
+  // A queue may take alpha thousandths of the empty buffer, but no more than the buffer has.
   __extension__ using Wide = unsigned __int128;
   const auto threshold = static_cast<std::uint64_t>(
       std::min(Wide{options.buffer_size.count} * options.buffer_alpha / 1000, Wide{options.buffer_size.count}));

@@ -1,5 +1,5 @@
-// Options of the network that would do nothing beside what else the scenario says: refused by name, since whoever
-// writes one expects a difference.
+// Refuses options of the network that would have no effect given the rest of the scenario, because whoever writes one
+// expects an effect.
 #pragma once
 
 #include "loco_sim/scenario/scenario.hpp"
@@ -7,16 +7,15 @@
 
 namespace loco::scenario {
 
-/// Throws text::InputError for a topology or an option of the fabric that hardware without a network or the flow model
-/// does not look at. What is at its default is no option, whether it was written or not. Needs hardware and options
-/// applied.
+/// Throws text::InputError for a topology, or an option of the fabric, that hardware without a network or the flow
+/// model does not use. An option with its default value is accepted. Needs hardware and options.
 void refuse_idle_options(const Settings& settings, const Scenario& scenario);
 
-/// The same for what a platform file says itself.
+/// The same for options that a platform file describes itself.
 void refuse_beside_platform(const Settings& settings);
 
-/// Refuses a switch that drops every packet of the workload's messages, even when it has nothing else to keep. After
-/// the workload has been read.
+/// Refuses a switch that would drop every packet of the workload's messages even if its buffer were empty. Needs the
+/// workload.
 void refuse_dropping_all(const Settings& settings, const Scenario& scenario);
 
 }  // namespace loco::scenario

@@ -32,7 +32,8 @@ namespace {
 
 namespace topology = fabric::topology;
 
-/// Whose parameter it is, what it means, and what it is when left out, which may differ from kind to kind.
+/// The description of a topology's parameter: the kinds that have it, its meaning, and its defaults, which may differ
+/// from kind to kind.
 std::string parameter_doc(std::string_view key) {
   std::vector<std::string> kinds;
   std::vector<std::string> defaults;
@@ -54,7 +55,7 @@ std::string parameter_doc(std::string_view key) {
                      different.empty() ? "" : fmt::format(" ({} when left out)", fallback));
 }
 
-/// `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
+/// Reads `[h0, s0]` or `[h0, s0, {rate: 10Gbps, delay: 1us}]`.
 topology::Edge edge(const yaml::Node& node, const std::string& path, const Scenario& out, std::uint32_t switches) {
   const std::string expected = "two vertices, such as [h0, s0] or [h0, s0, {rate: 10Gbps, delay: 1us}]";
   if (node.kind != yaml::Node::Kind::list || node.items.size() < 2 || node.items.size() > 3) {
@@ -71,7 +72,7 @@ topology::Edge edge(const yaml::Node& node, const std::string& path, const Scena
   return e;
 }
 
-/// The parameters of the kind that are given; those of other kinds are refused. Without the edges of a custom one.
+/// The given parameters of the topology's kind, without the edges of a custom one. Refuses parameters of other kinds.
 topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, topology::Kind kind) {
   const topology::KindInfo& info = topology::info(kind);
   const yaml::Node* section = root.find("topology");
@@ -105,7 +106,7 @@ topology::Parameters shape_of(const yaml::Node& root, const Settings& settings, 
   return topology::parameters_from(kind, given);
 }
 
-/// Hosts of a shape, of which rails and hosts with several NICs have several ends each.
+/// Number of hosts of a shape. With rails or several NICs per host a shape has several ends for each host.
 std::uint32_t hosts_of(const topology::Parameters& shape) {
   if (const auto* rails = std::get_if<topology::Rails>(&shape)) return rails->hosts;
   return static_cast<std::uint32_t>(topology::size_of(shape).hosts);
@@ -125,7 +126,7 @@ void add_ends(const yaml::Node& root, Scenario& out) {
   }
 }
 
-/// What all hosts have, and what `hosts` says of some.
+/// Sets what all hosts have, then what `hosts` gives for some.
 void apply_hosts(const yaml::Node& root, const Settings& settings, Scenario& out) {
   if (const auto* rails = std::get_if<topology::Rails>(&out.network.shape); rails != nullptr && rails->rails > 1)
     out.hosts.of.assign(out.nodes, {.nics = rails->rails});
@@ -139,7 +140,7 @@ void apply_options(const Settings& settings, fabric::Options& options) {
     return settings.find(fmt::format("fabric.{}", key))->second;
   };
   for (const Option& option : fabric::fabric_options()) option.set(&options, setting(option.key).number);
-  // To say how it looks is to have it look.
+  // Giving an option of the watchdog switches it on.
   for (const Option& option : fabric::fabric_options())
     if (option.key.starts_with("pfc.watchdog.") && setting(option.key).given && !setting("pfc.watchdog.enabled").given)
       options.watchdog.enabled = true;
@@ -150,7 +151,7 @@ void apply_options(const Settings& settings, fabric::Options& options) {
   }
 }
 
-/// What shows only once the parts meet: headroom that does not fit into the buffer, and the like.
+/// Reports what does not fit together, such as headroom greater than the buffer.
 void check_fit(const text::Place& place, const Scenario& scenario) {
   try {
     fabric::Config network = scenario.network;
@@ -207,7 +208,7 @@ NodeId host(const Settings& s, const std::string& path, const Scenario& out) {
   return *v;
 }
 
-/// `fabric.cross_traffic`: [{from: h0, to: h1, rate: 10Gbps, size: 1GB, start: 1ms}, ...].
+/// Reads `fabric.cross_traffic`: [{from: h0, to: h1, rate: 10Gbps, size: 1GB, start: 1ms}, ...].
 void read_cross_traffic(const yaml::Node& node, Scenario& out) {
   const std::vector<yaml::Node>& items = list(node, "fabric.cross_traffic", "flows");
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -235,7 +236,7 @@ void read_cross_traffic(const yaml::Node& node, Scenario& out) {
   }
 }
 
-/// A platform file in place of a topology. Its hosts are counted by SimGrid.
+/// Sets a platform file in place of a topology. SimGrid counts its hosts.
 void apply_platform(const Value& platform, const Settings& settings, Scenario& out) {
   refuse_beside_platform(settings);
   const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / platform.text;
@@ -261,7 +262,7 @@ void apply_platform(const Value& platform, const Settings& settings, Scenario& o
   out.topology = fabric::Topology::star;
 }
 
-/// `fabric.model: flow`, and what goes with it only.
+/// Sets `fabric.model: flow` and its own options.
 void apply_flow_model(const Settings& settings, Scenario& out) {
   const Value& model = settings.find("fabric.model")->second;
   const auto platform = settings.find("platform");
@@ -282,7 +283,7 @@ void apply_flow_model(const Settings& settings, Scenario& out) {
   if (has_platform) apply_platform(platform->second, settings, out);
 }
 
-/// A shape that cannot be, told where the scenario says it.
+/// Reports an impossible shape at its place in the scenario.
 [[noreturn]] void refuse_shape(const topology::Problem& problem, const Settings& settings) {
   const auto value = settings.find("topology." + problem.key);
   throw text::InputError(value != settings.end() ? value->second.place : settings.find("topology.kind")->second.place,

@@ -1,4 +1,4 @@
-// The network of a scenario: `topology` and `fabric`. Keys, ranges and texts come from the tables of fabric/.
+// Reads the network of a scenario: `topology` and `fabric`. Keys, ranges and texts come from the tables in fabric/.
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace loco::scenario {
 
-/// The parameters of all kinds of topology but `nodes`, without defaults, which differ from kind to kind.
+/// The parameters of all kinds of topology except `nodes`, without defaults, which differ from kind to kind.
 [[nodiscard]] std::span<const Option> topology_options();
 
-/// Sets topology, nodes and network; needs the hardware and the seed.
+/// Sets topology, nodes and network. Needs the hardware and the seed.
 void apply_network(const yaml::Node& root, const Settings& settings, Scenario& out);
 
-/// Builds the network once, so that what does not fit together is told: when everything cheaper has been looked at.
+/// Builds the network once to report what does not fit together. To call after all cheaper checks.
 void require_network_that_fits(const yaml::Node& root, const Settings& settings, const Scenario& scenario);
 
 }  // namespace loco::scenario

@@ -1,4 +1,4 @@
-// What the readers of `topology` and `fabric` share: lists and vertices in a document.
+// What the readers of `topology` and `fabric` share: lists and vertices of a document.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace loco::scenario {
 
-/// Throws an text::InputError that shows what is there in place of what was expected.
+/// Throws a text::InputError that shows what was found and what was expected.
 [[noreturn]] void refuse(const yaml::Node& node, const std::string& path, const std::string& expected);
 
-/// The items of a list; what is none is refused as no list `of` these.
+/// The items of a list. Anything else is refused as not being a list `of` these.
 [[nodiscard]] const std::vector<yaml::Node>& list(const yaml::Node& node, std::string_view path, std::string_view of);
 
-/// `5`, or `4-7`: the first host and the last.
+/// Reads `5` or `4-7`: the first and the last host.
 [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> host_range(const yaml::Node& node, const std::string& path,
                                                                  std::uint32_t hosts, const std::string& expected);
 
-/// A vertex by its name: `h0`, `s3`.
+/// A vertex by name: `h0`, `s3`.
 [[nodiscard]] fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& path, std::uint32_t hosts,
                                                 std::uint32_t switches);
 
 struct Scenario;
 
-/// `capture`, whose links are those of this network. Called when hardware, schedule and network are known.
+/// Reads `capture`, whose links are those of this network. Needs hardware, schedule and network.
 void read_capture(const yaml::Node& root, const Settings& settings, const fabric::topology::Topology& graph,
                   Scenario& out);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kLeast = 256;
 constexpr std::uint64_t kMost = 4096;
 
-/// What keeps queue pairs from having an MTU of their own; nothing when they can.
+/// The setting that does not allow queue pairs an MTU of their own; empty if they may have one.
 std::string why_none(const Scenario& s) {
   if (s.network.model == fabric::Model::flow) return "fabric.model: flow";
   if (s.hardware.link_ideal) return fmt::format("{}, which has no network (link.ideal)", s.hardware_name);

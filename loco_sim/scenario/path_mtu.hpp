@@ -6,8 +6,8 @@
 
 namespace loco::scenario {
 
-/// `[{host: h1, mtu: 1024B}, ...]`: an MTU that verbs have (256 B to 4096 B) and the hardware's links carry. Needs the
-/// hardware, the number of nodes and the model of the network.
+/// Reads `[{host: h1, mtu: 1024B}, ...]`, with an MTU of verbs (256 B to 4096 B) that the hardware's links support.
+/// Needs the hardware, the number of nodes and the model of the network.
 void read_path_mtu(const yaml::Node& node, Scenario& out);
 
 }  // namespace loco::scenario

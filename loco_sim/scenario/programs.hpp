@@ -1,5 +1,5 @@
-// Scenarios whose workload is programs, which are compiled already: `workload: {kind: programs, hosts: {0:
-// [ib_send_bw]}}`. `loco-sim exec` runs them; the rest of such a scenario is read like that of any other.
+// Scenarios whose workload is compiled programs: `workload: {kind: programs, hosts: {0: [ib_send_bw]}}`. They run with
+// `loco-sim exec`; the rest of such a scenario is read like that of any other.
 #pragma once
 
 #include <string>
@@ -9,10 +9,11 @@
 
 namespace loco::scenario {
 
-/// The workload of such a scenario; null: it is another one, or none at all.
+/// The workload of such a scenario; null if the scenario has another one or none.
 [[nodiscard]] const yaml::Node* programs_workload(const yaml::Node& root);
 
-/// The same of a text, as which `file` is what errors call it. False for what is no YAML: its reader says so.
+/// The same for a text; `file` is its name in error messages. False for text that is not YAML, which its reader
+/// reports.
 [[nodiscard]] bool runs_programs(std::string_view text, const std::string& file);
 
 }  // namespace loco::scenario

@@ -23,10 +23,10 @@ namespace loco::scenario {
 
 namespace {
 
-/// The value of a setting that a check looks at, and where the file says it.
+/// The value of a setting that a check uses, with its place in the file.
 const Value& at(const Settings& settings, std::string_view key) { return settings.find(key)->second; }
 
-/// The workload's kind, which decides what keys the rest may have.
+/// The workload's kind, which determines the keys of the rest.
 std::string workload_kind(const yaml::Node& root) {
   const yaml::Node* workload = root.find("workload");
   if (workload == nullptr) throw text::InputError(root.place, "workload", "a map with the key kind", "nothing");
@@ -74,11 +74,11 @@ void require_nodes(const Settings& settings, const std::string& kind, std::uint3
       fmt::format("{}", nodes));
 }
 
-/// A workload that is there for load is not recorded unless somebody wants what is recorded.
+/// By default a workload that only makes load is not traced, unless the trace is used.
 void apply_level(const Settings& settings, Scenario& out) {
   const Value* const check = given(settings, "check");
   const bool wanted = given(settings, "trace.path") != nullptr || (check != nullptr && !check->words.empty());
-  const workloads::Workload* const workload = workloads::find(out.workload);  // several are load
+  const workloads::Workload* const workload = workloads::find(out.workload);  // several workloads are load
   const bool recorded =
       workload != nullptr && workload->recorded && (workload->load == nullptr || !workload->load(out.parameters));
   if (given(settings, "trace.level") != nullptr || wanted || recorded) return;
@@ -122,7 +122,7 @@ FastForward fast_forward(const std::string& word) {
   return word == "approximate" ? FastForward::approximate : FastForward::off;
 }
 
-/// Lists that their readers take from the document are settings, too: as text, on one line.
+/// Adds lists that have readers of their own to the settings as text on one line.
 void add_lists(const yaml::Node& root, const Table& table, Settings& settings) {
   for_each(table, [&](const std::string& path, const Option& option) {
     const yaml::Node* const node = option.type == Type::list ? yaml::find_at(root, path) : nullptr;
@@ -139,7 +139,7 @@ void require_map(const yaml::Node& root) {
   throw text::InputError(root.place, "", "a map of keys such as name, topology, workload", root.description());
 }
 
-/// `hardware: NAME` is short for `hardware: {base: NAME}`, and its fields can be set.
+/// `hardware: NAME` is short for `hardware: {base: NAME}`, so its fields can be set.
 void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) {
   yaml::Node* const hardware = root.find("hardware");
   if (key.starts_with("hardware.") && hardware != nullptr && hardware->kind == yaml::Node::Kind::scalar) {
@@ -162,7 +162,7 @@ void set_key(yaml::Node& root, const std::string& key, const yaml::Node& value) 
   yaml::set_at(root, key, value);
 }
 
-/// Everything but the sweep.
+/// Reads everything except the sweep.
 Scenario read_scenario(yaml::Node root, const std::string& file) {
   require_map(root);
   spell_out_transport(root);

@@ -1,4 +1,4 @@
-// The table of a scenario's keys. Whoever adds a key adds it here; reading, messages and the reference page follow.
+// The table of a scenario's keys. A new key is added here; the reader, messages and the reference page follow from it.
 #include <array>
 #include <fmt/format.h>
 #include <span>
@@ -248,7 +248,7 @@ const workloads::Workload& known_workload(const std::string& kind) {
   return *workload;
 }
 
-/// With these groups where the workload is.
+/// The table with the workload's groups in their place.
 Table table_with(const Table& workload) {
   Table table = {{"", run_options()},
                  {"topology.", topology_options()},

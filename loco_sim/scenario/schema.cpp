@@ -24,7 +24,7 @@ Json quantity_json(const char* units, bool bare) {
   Json json = {{"type", {"string", "integer"}},
                {"pattern", fmt::format("^(0|{} ?({}){})$", number, units, optional)},
                {"minimum", 0}};
-  if (!bare) json["maximum"] = 0;  // without a unit nothing but 0
+  if (!bare) json["maximum"] = 0;  // without a unit only 0 is valid
   return json;
 }
 
@@ -74,7 +74,7 @@ Json key_json(const Option& key, Fill fill) {
 
 Json empty_object() { return {{"type", "object"}, {"additionalProperties", false}, {"properties", Json::object()}}; }
 
-/// Puts a key's description at its place in a tree of objects.
+/// Adds a key's description at its path in a tree of objects.
 void add(Json& object, std::string_view path, Json key) {
   const std::size_t dot = path.find('.');
   Json& properties = object["properties"];
@@ -93,7 +93,7 @@ Json object_of(const Table& table, Fill fill = Fill::defaults) {
   return object;
 }
 
-/// The workload `programs`, which `loco-sim exec` alone reads (cli/exec_scenario.cpp): not among workload_kinds().
+/// The workload `programs`, which only `loco-sim exec` reads (cli/exec_scenario.cpp); it is not in workload_kinds().
 Json programs_json() {
   const Json words = {{"type", "array"},
                       {"minItems", 1},
@@ -119,7 +119,7 @@ Json programs_json() {
           {"required", {"kind", "hosts"}}};
 }
 
-/// Once for all workloads.
+/// Congestion control, described once for all workloads.
 Json congestion_json() {
   Json congestion = object_of({{"", congestion_options()}}, Fill::given_only);
   congestion["required"] = {"algorithm"};
@@ -127,7 +127,7 @@ Json congestion_json() {
   return congestion;
 }
 
-/// What any workload may have beside its parameters.
+/// Adds what any workload may have besides its parameters.
 void add_service(Json& object) {
   for (const Option& key : service_options())
     object["properties"][std::string(key.key)] = key_json(key, Fill::defaults);
@@ -164,7 +164,7 @@ Json workload_json(const std::string& doc) {
   return {{"description", doc}, {"oneOf", kinds}};
 }
 
-/// Of `workloads`: the kinds that share a run, each with what says which hosts it has and when it begins.
+/// `workloads`: the kinds that can share a run, each with its hosts and its start.
 Json workload_list_json(const std::string& doc) {
   Json start = quantity_json("ps|ns|us|ms|s", false);
   start["description"] = "When it begins.";
@@ -224,7 +224,7 @@ Json hosts_json(const std::string& doc) {
   return {{"type", "array"}, {"description", doc}, {"items", host}};
 }
 
-/// `{form: [...]}` with so many numbers.
+/// `{form: [...]}` with this many numbers.
 Json form_json(const char* form, std::size_t items, const char* doc) {
   Json list = {{"type", "array"}, {"minItems", items}, {"description", doc}};
   if (items > 1) {

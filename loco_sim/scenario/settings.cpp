@@ -50,7 +50,7 @@ std::vector<std::string> checked_choices(const yaml::Node& node, const std::stri
 
 std::optional<std::int64_t> parsed_number(const yaml::Node& node, Type type) {
   if (node.kind != yaml::Node::Kind::scalar) return {};
-  // A number in quotes is text, a quantity is text anyhow: JSON has its units in quotes.
+  // A number in quotes is text. A quantity may be in quotes, because JSON needs them for its unit.
   const bool is_plain = type == Type::boolean || type == Type::integer;
   if (node.quoted && (is_plain || text::parse_integer(node.text))) return {};
   if (type == Type::boolean) {
@@ -59,13 +59,13 @@ std::optional<std::int64_t> parsed_number(const yaml::Node& node, Type type) {
     return {};
   }
   if (type == Type::integer) {
-    const bool octal = node.text.size() > 1 && node.text.front() == '0';  // for YAML 1.1, decimal for 1.2
+    const bool octal = node.text.size() > 1 && node.text.front() == '0';  // octal in YAML 1.1, decimal in 1.2
     return octal ? std::nullopt : text::parse_integer(node.text);
   }
   return options::parse_quantity(node.text, type);
 }
 
-/// Names of the table one level below `section` ("" or with a dot at its end), in table order.
+/// Names in the table one level below `section` ("" or with a final dot), in table order.
 std::vector<std::string> names_below(std::string_view section, const Table& table) {
   std::vector<std::string> names;
   for_each(table, [&](const std::string& path, const Option&) {
@@ -88,7 +88,7 @@ bool has_below(const Table& table, std::string_view section) {
   return false;
 }
 
-/// The dotted paths of what lies in a value; of a scalar its own.
+/// Adds the dotted paths of all scalars in a value.
 void add_leaves(const std::string& path, const yaml::Node& value, std::vector<std::string>& out) {
   if (value.kind != yaml::Node::Kind::map || value.entries.empty()) out.push_back(path);
   if (value.kind != yaml::Node::Kind::map) return;
@@ -97,7 +97,7 @@ void add_leaves(const std::string& path, const yaml::Node& value, std::vector<st
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
-/// Did somebody mean a key of another level: pcie.generation for hardware.pcie.generation, nodes for topology.nodes?
+/// Suggests a key of another level, such as hardware.pcie.generation for pcie.generation or topology.nodes for nodes.
 std::string suggestion_elsewhere(const std::string& path, const yaml::Node& value, const Table& table,
                                  const Table& elsewhere) {
   std::vector<std::string> known;
@@ -110,7 +110,7 @@ std::string suggestion_elsewhere(const std::string& path, const yaml::Node& valu
     std::set<std::string> all;
     for (const std::string& key : known)
       if (fits(key)) all.insert(text::in_quotes(key));
-    constexpr std::size_t kMost = 3;  // of more, nobody knows which
+    constexpr std::size_t kMost = 3;  // more suggestions would not help
     return all.empty() || all.size() > kMost ? std::string() : fmt::format("did you mean {}?", fmt::join(all, " or "));
   };
   const auto ends_with = [](std::string_view longer, std::string_view shorter) {
@@ -229,7 +229,7 @@ Settings read_settings(const yaml::Node& map, std::string_view prefix, const Tab
     if (option.fallback.none() || option.type == Type::map || option.type == Type::list || settings.contains(path))
       return;
     Value value = default_value(path, option);
-    value.place = map.place;  // what is wrong with a default is that the map does not say otherwise
+    value.place = map.place;  // errors in a default point to the map that does not give the option
     settings.emplace(path, std::move(value));
   });
   return settings;

@@ -20,7 +20,7 @@ constexpr const char* kForms =
     "a list of values, {range: [FROM, TO, STEP]}, {log_range: [FROM, TO, COUNT]}, {uniform: [FROM, TO]}, "
     "{log_uniform: [FROM, TO]} or {choice: [VALUE, ...]}";
 
-/// A number with or without a unit, and how to write another of its kind.
+/// A number with or without a unit, with how to write another one of its kind.
 struct Amount {
   std::int64_t number = 0;
   Type type = Type::integer;
@@ -44,7 +44,7 @@ Amount required_amount(const yaml::Node& node, const std::string& path) {
   return *amount;
 }
 
-/// FROM and TO of any range: two of a kind, the first not above the second. A bare 0 is of every kind.
+/// FROM and TO of any range: two values of the same kind, in ascending order. A bare 0 is of any kind.
 std::pair<Amount, Amount> bounds(const yaml::Node& list, const std::string& path, std::size_t count, const char* form) {
   if (list.kind != yaml::Node::Kind::list || list.items.size() != count) {
     throw text::InputError(list.place, path, form, list.description());
@@ -92,7 +92,7 @@ std::vector<yaml::Node> range(const yaml::Node& list, const std::string& path) {
   }
 }
 
-/// COUNT values by equal factors, rounded to whole base units, each once.
+/// COUNT values in geometric progression, rounded to whole base units, without duplicates.
 std::vector<yaml::Node> log_range(const yaml::Node& list, const std::string& path) {
   const auto [from, to] = bounds(list, path, 3, "[FROM, TO, COUNT], both ends included");
   const Amount count = required_amount(list.items[2], path);
@@ -107,7 +107,7 @@ std::vector<yaml::Node> log_range(const yaml::Node& list, const std::string& pat
     const double share = static_cast<double>(i) / static_cast<double>(count.number - 1);
     numbers.push_back(std::llround(static_cast<double>(from.number) * std::exp2(octaves * share)));
   }
-  numbers.back() = to.number;  // beyond 2^53 the calculation above is not exact
+  numbers.back() = to.number;  // beyond 2^53 the calculation above is inexact
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   std::vector<yaml::Node> values;
   for (const std::int64_t number : numbers) values.push_back(number_node(number, to.type, list.place));

@@ -18,10 +18,10 @@ namespace loco::scenario {
 
 namespace {
 
-constexpr std::int64_t kThreadsMax = 4096;  // of all nodes together
+constexpr std::int64_t kThreadsMax = 4096;  // on all nodes together
 constexpr const char* kList = "workloads";
 
-/// A file that a parameter names: beside the scenario, else in the working directory.
+/// Opens a file that a parameter names, beside the scenario or in the working directory.
 void read_parameter_file(const Settings& settings, const std::string& path, const Option& spec,
                          workloads::Params& parameters, Scenario& out) {
   constexpr std::size_t kBytesMax = std::size_t{1} << 30U;
@@ -61,7 +61,7 @@ void require_memory(const Value& memory, const std::string& path, const Scenario
   }
 }
 
-/// Those of a map in a list, beside the keys of its kind.
+/// The keys of an entry besides those of its kind.
 constexpr auto kPartOptions = std::to_array<Option>({
     {.key = "name", .least = 1, .most = 64, .doc = "What results call it."},
     {.key = "nodes", .type = Type::list, .doc = "Its hosts."},
@@ -70,7 +70,7 @@ constexpr auto kPartOptions = std::to_array<Option>({
     {.key = "transport", .type = Type::map, .doc = "Of its queue pairs; the run's when left out."},
 });
 
-/// `5`, or `0-15`.
+/// Reads `5` or `0-15`.
 void add_nodes(const yaml::Node& item, const std::string& path, std::uint32_t all, std::vector<NodeId>& out) {
   const std::string expected = fmt::format("a host from 0 to {}, or several as in 0-3", all - 1);
   const auto [first, last] = host_range(item, path, all, expected);

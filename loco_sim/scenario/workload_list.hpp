@@ -9,21 +9,21 @@
 
 namespace loco::scenario {
 
-/// The parameters of a kind, whose settings lie at `prefix` (`workload.`), on so many nodes; files that they name are
-/// added to the scenario's inputs. Throws InputError.
+/// Reads the parameters of a kind, whose settings lie at `prefix` (`workload.`), for this number of nodes. Adds the
+/// files that they name to the scenario's inputs. Throws InputError.
 [[nodiscard]] workloads::Params read_parameters(const Settings& settings, const std::string& prefix,
                                                 const std::string& kind, std::uint32_t nodes, Scenario& out);
 
-/// `workload.ranks` of a collective: its nodes, in the order of their ranks. Throws InputError.
+/// Reads `workload.ranks` of a collective: its nodes by rank. Throws InputError.
 [[nodiscard]] std::vector<NodeId> read_ranks(const yaml::Node& node, std::uint32_t nodes);
 
-/// Reads `workload.sizes` of a collective; the scenario has its other parameters. Throws InputError.
+/// Reads `workload.sizes` of a collective. Needs its other parameters in the scenario. Throws InputError.
 void read_sizes(const yaml::Node& node, Scenario& out);
 
-/// Reads `workloads`, a list of maps: a workload's keys, and name, nodes and start. Throws InputError.
+/// Reads `workloads`, a list of maps with a workload's keys and name, nodes and start. Throws InputError.
 void read_workload_list(const yaml::Node& node, Scenario& out);
 
-/// The entry of that name, for overrides such as `workloads.NAME.size`; null when there is none.
+/// The entry with that name, for overrides such as `workloads.NAME.size`; null if there is none.
 [[nodiscard]] yaml::Node* find_workload(yaml::Node& root, std::string_view name);
 
 }  // namespace loco::scenario

@@ -7,7 +7,7 @@ namespace loco {
 
 namespace {
 
-/// Where an index stands: `record` is "call" or "subevent", counted from 1.
+/// Where an index occurs: `record` is "call" or "subevent"; records count from 1.
 struct Place {
   const char* record;
   std::size_t number;

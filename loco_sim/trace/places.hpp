@@ -1,5 +1,5 @@
-// What the exporters, and Python's tables and pictures, ask of a trace before they follow its indices. A file's were
-// checked as it was read; a trace made from arrays may say anything, which the checkers call a broken structure.
+// Checks a trace's indices before exporters, or Python's tables and pictures, follow them. A trace from a file was
+// checked when it was read, but one made from arrays may contain anything; checkers report that as a broken structure.
 #pragma once
 
 #include <stdexcept>
@@ -8,13 +8,13 @@
 
 namespace loco {
 
-/// The trace cannot be shown as asked.
+/// The trace cannot be shown as requested.
 class ExportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Throws ExportError unless every thread, object, node, set of nodes and call that is referred to is there.
+/// Throws ExportError unless every referenced thread, object, node, set of nodes and call exists.
 void require_places(const trace::Trace& trace);
 
 }  // namespace loco

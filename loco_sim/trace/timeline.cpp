@@ -30,7 +30,7 @@ using trace::Subevent;
 constexpr std::int64_t kDrawnMin = 1'000;  // picoseconds
 constexpr std::uint32_t kPcieTrack = 1'000'000;
 constexpr std::uint32_t kMissingTrack = 1'000'001;      // packets that did not arrive
-constexpr std::uint32_t kFirstSharedTrack = 1'000'100;  // NIC engines and links, handed out as they are met
+constexpr std::uint32_t kFirstSharedTrack = 1'000'100;  // NIC engines and links, numbered as they occur
 
 std::string quoted(const std::string& text) { return text::json_text_replacing(text); }
 
@@ -44,7 +44,7 @@ std::string us(std::int64_t ps) {
 std::uint32_t process(std::uint32_t node) { return node + 1; }
 std::uint32_t thread_track(std::uint32_t thread) { return thread + 1; }
 
-/// What one call does by one NIC with one kind of access.
+/// What one call does through one NIC with one kind of access.
 struct NicAccess {
   trace::CallId call = 0;
   Stamp stamp = Stamp::aNLR;
@@ -57,11 +57,11 @@ struct NicAccess {
   bool finished = true;
 };
 
-/// Something that takes a share of a track.
+/// Something that occupies a stretch of a track.
 struct Slice {
   std::int64_t start_ps = 0;
   std::int64_t drawn_end_ps = 0;
-  std::string text;  ///< the event without pid, tid and ts
+  std::string text;  ///< the event in JSON without pid, tid and ts
   trace::CallId call = 0;
 };
 
@@ -164,7 +164,7 @@ class Timeline {
     }
   }
 
-  /// One for each call, kind and node, in that order.
+  /// One NicAccess for each call, kind and node, in that order.
   void gather_nic_accesses() {
     std::map<std::tuple<trace::CallId, Stamp, std::uint16_t>, NicAccess> by_key;
     for (const Subevent& s : trace_.subevents) {
@@ -222,7 +222,7 @@ class Timeline {
                       trace::name(a.kind), process(a.node), kPcieTrack, us(a.start_ps), a.qp, a.bytes, a.start_ps));
   }
 
-  /// Lost, or under way when the run ended: a trace does not tell which.
+  /// Packets that did not arrive: lost, or in flight when the run ended. A trace does not say which.
   void add_missing(const Activity& a) {
     event(fmt::format(R"({{"ph": "i", "s": "t", "cat": "packet", "name": "{} to node {}", "pid": {}, "tid": {}, )"
                       R"("ts": {}, "args": {{"qp": {}, "psn": {}, "bytes": {}, "at_ps": {}}}}})",
@@ -238,7 +238,7 @@ class Timeline {
     shared_[{a.node, 1, a.peer, fmt::format("link to node {}", a.peer)}].push_back(std::move(slice));
   }
 
-  /// NIC engines and links: slices that overlap go to further tracks.
+  /// Tracks of NIC engines and links. Slices that overlap go to further tracks.
   void tracks() {
     std::vector<std::uint32_t> next(trace_.nodes, kFirstSharedTrack);
     for (auto& [key, slices] : shared_) {
@@ -247,7 +247,7 @@ class Timeline {
         poll_();
         return std::tie(a.start_ps, a.drawn_end_ps) < std::tie(b.start_ps, b.drawn_end_ps);
       });
-      std::vector<std::int64_t> free;  // by lane
+      std::vector<std::int64_t> free;  // by lane, when it is free
       for (const Slice& slice : slices) {
         const auto lane = std::find_if(free.begin(), free.end(), [&](std::int64_t at) { return at <= slice.start_ps; });
         const auto index = static_cast<std::uint32_t>(lane - free.begin());
@@ -264,7 +264,7 @@ class Timeline {
     }
   }
 
-  /// Each remote operation: an asynchronous track, and the arrow along its accesses.
+  /// For each remote operation an asynchronous track and an arrow along its accesses.
   void operations() {
     std::map<trace::CallId, std::int64_t> last;
     for (const NicAccess& a : accesses_) {
@@ -301,7 +301,7 @@ class Timeline {
   bool first_ = true;
   std::int64_t last_ps_ = 0;
   std::vector<NicAccess> accesses_;
-  /// By node; engines before links; number; name.
+  /// Ordered by node, engines before links, number, name.
   std::map<std::tuple<std::uint32_t, int, std::uint32_t, std::string>, std::vector<Slice>> shared_;
   /// Where each call's accesses are drawn: time, node, track.
   std::map<trace::CallId, std::vector<std::tuple<std::int64_t, std::uint32_t, std::uint32_t>>> steps_;

@@ -24,8 +24,8 @@
 
 namespace loco {
 
-/// Throws ExportError for a trace without the times of calls (written by an older version), and as require_places does.
-/// `poll` is called now and then; what it throws ends the work.
+/// Throws ExportError for a trace without the times of calls (written by an older version), and as require_places()
+/// does. Calls `poll` now and then; an exception from it ends the work.
 void write_timeline(std::ostream& out, const trace::Trace& trace, const std::function<void()>& poll = {});
 
 }  // namespace loco

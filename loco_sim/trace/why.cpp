@@ -30,17 +30,17 @@ bool is_remote(const trace::Call& call) {
           call.method == Method::remote_cas);
 }
 
-/// Of a node, in order of time.
+/// Events of one node, in order of time.
 struct NodeEvents {
-  std::vector<const Activity*> doorbells, reads, cqes, packets;  // packets: sent
+  std::vector<const Activity*> doorbells, reads, cqes, packets;  // packets: those sent
 };
 
-/// Instants of an operation; kNo where there is none.
+/// Times of an operation's steps; kNo if there is no such step.
 struct Operation {
   std::uint32_t node = 0, peer = 0;
   Instant begin = kNo, doorbell = kNo, wqe_read = kNo, payload_read = kNo, sent = kNo, arrived = kNo, answered = kNo,
           back = kNo, cqe = kNo;
-  Instant way = 0, way_back = 0;  ///< what the quickest packet of this kind takes
+  Instant way = 0, way_back = 0;  ///< the least time that a packet of this kind takes
 };
 
 class Chain {
@@ -80,7 +80,7 @@ class Chain {
   [[nodiscard]] bool rested(std::uint32_t thread, Instant start, Instant end) const;
   void find_paces(const std::vector<Activity>& activities);
   [[nodiscard]] Instant quickest(const Activity& packet) const;
-  /// How closely a packet of this kind follows another one at most.
+  /// The least time between two successive packets of this kind.
   [[nodiscard]] Instant pace(const Activity& packet) const;
   void put_before(std::string_view stage, std::uint32_t node, Instant from);
   void put_wire(std::uint32_t node, Instant from, Instant way);
@@ -91,9 +91,9 @@ class Chain {
   std::vector<NodeEvents> nodes_;
   std::vector<std::vector<const trace::Subevent*>> subevents_;              // by call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> quickest_;     // by opcode and size
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> paces_;        // the same
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> paces_;        // by opcode and size as well
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> peers_;  // of (node, queue pair)
-  std::vector<WhyStage> stages_;                                            // backwards
+  std::vector<WhyStage> stages_;                                            // in reverse order
   Instant start_ = 0, now_ = 0;
 };
 
@@ -111,7 +111,7 @@ void Chain::add(const Activity& a) {
 
 Instant Chain::quickest(const Activity& packet) const { return quickest_.at({packet.opcode, packet.bytes}); }
 
-/// Whoever sends them: all that arrive at a host have come over its one link.
+/// Paces over all senders, because all packets that arrive at a host come over its one link.
 void Chain::find_paces(const std::vector<Activity>& activities) {
   std::vector<std::vector<const Activity*>> arrivals(nodes_.size());
   for (const Activity& a : activities)
@@ -130,7 +130,7 @@ Instant Chain::pace(const Activity& packet) const {
   return found == paces_.end() ? kNo : found->second;
 }
 
-/// The first of a list at or after an instant for which `fits` holds.
+/// The first element of a list at or after a time for which `fits` holds.
 template <class Fits>
 const Activity* first_from(const std::vector<const Activity*>& list, Instant from, Fits fits) {
   auto at = std::ranges::lower_bound(list, from, {}, [](const Activity* a) { return a->start_ps; });
@@ -147,7 +147,7 @@ void Chain::find_request(Operation& o, trace::CallId id, std::uint32_t& qp) cons
   if (rung == nullptr) return;
   qp = rung->qp;
   o.doorbell = rung->start_ps;
-  Instant read = kNo;  // of memory by the NIC of the operation's own node
+  Instant read = kNo;  // end of the NIC's read of its own node's memory
   Instant there = -1;  // the last of its accesses on the other node
   for (const trace::Subevent* s : subevents_[id]) {
     if (s->stamp == Stamp::aNLR && s->start_ps > o.doorbell) read = std::min(read, s->start_ps);
@@ -207,7 +207,7 @@ Operation Chain::operation(trace::CallId id) const {
 
 Chain::Arrival Chain::latest(std::uint32_t thread, Instant start, Instant until) const {
   Arrival found, completion;
-  Instant knows = -1;  // when it was last told of a completion
+  Instant knows = -1;  // when it last learned of a completion
   for (std::size_t i = 0; i < trace_.calls.size(); ++i) {
     poll_();
     const trace::Call& call = trace_.calls[i];
@@ -233,12 +233,13 @@ Chain::Arrival Chain::latest(std::uint32_t thread, Instant start, Instant until)
     completion = {o.cqe, id, true};
   }
   if (completion.call == 0) return found;
-  // A completion counts when the thread was told; one that nobody waits for only where there is nothing else.
+  // A completion counts if the thread was told of it. One that nobody waits for counts only if there is nothing else.
   const bool told = knows >= completion.at || found.call == 0;
   return told && completion.at > found.at ? completion : found;
 }
 
-/// The stage that ends where the chain is now, and begins at `from`, or where the span does.
+/// Adds the stage that ends where the chain is now and begins at `from`, or at the beginning of the span if that is
+/// later.
 void Chain::put_before(std::string_view stage, std::uint32_t node, Instant from) {
   if (from == kNo) return;
   from = std::max(from, start_);
@@ -252,7 +253,7 @@ void Chain::put_before(std::string_view stage, std::uint32_t node, Instant from)
   now_ = from;
 }
 
-/// What a packet takes beyond the quickest of its kind, it has waited for others.
+/// The time that a packet takes beyond the quickest of its kind is time that it waited for others.
 void Chain::put_wire(std::uint32_t node, Instant from, Instant way) {
   if (from == kNo) return;
   put_before("queues", node, from + way);
@@ -272,8 +273,8 @@ void Chain::put_operation(const Operation& o, bool by_completion) {
   put_before("CPU", o.node, o.begin);
 }
 
-/// Did the thread access nothing inside of a span? It waited for another one of its host: they tell each other in
-/// memory of their process, which the machine does not see.
+/// True if the thread accessed nothing within a span. Then it waited for another thread of its host; they signal each
+/// other in their process's memory, which the machine does not see.
 bool Chain::rested(std::uint32_t thread, Instant start, Instant end) const {
   return std::ranges::none_of(trace_.calls, [&](const trace::Call& call) {
     return call.thread == thread && call.library == trace::Library::rdmawait && call.begin_ps > start &&
@@ -300,7 +301,7 @@ std::vector<WhyStage> Chain::back_from(std::uint32_t thread, Instant start, Inst
   return std::move(stages_);
 }
 
-/// The one whose first call comes soonest after the start, and whose last call, or what it waited for, ends soonest
+/// The thread whose first call comes soonest after the start and whose last call, or what it waited for, ends soonest
 /// before the end.
 std::uint32_t Chain::thread_of(Instant start, Instant end) const {
   struct Fit {

@@ -50,7 +50,7 @@ void SimulatedCluster::run() {
   if (threads.unfinished() == 0) return;
   const std::string waiting = runtime_.refused_text() + waiting_report();
   threads.unwind();
-  if (threads.failed()) threads.throw_failure();  // it was on its way, and what it destroyed waited for the others
+  if (threads.failed()) threads.throw_failure();  // a destructor that the unwinding ran has thrown
   throw Deadlock("deadlock: nothing is left to happen" + waiting);
 }
 

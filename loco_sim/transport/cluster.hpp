@@ -1,9 +1,9 @@
-// A simulated cluster: owns the machine, runs node programs on it, reports what went wrong.
+// A simulated cluster: owns the machine, runs node programs on it, reports failures.
 //
-// Programs are plain blocking code on fibers, against Transport. A run is a function of the configuration (seed
+// Programs are plain blocking code on fibers, written against Transport. A run is a function of the configuration (seed
 // included) and the programs. Everything happens on the calling OS thread, inside run().
-// Errors: what a program throws comes out of run() as a ProgramError with the original nested; programs that wait for
-// each other for ever end with Deadlock; too many events with EventLimit. Programs of nodes that stop need not end.
+// Errors thrown by run(): ProgramError for an exception of a program, which it nests; Deadlock if programs wait for
+// each other for ever; EventLimit after too many events. Programs of stopped nodes need not end.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 
 namespace loco {
 
-/// The machine that a cluster of this configuration has.
+/// The machine of a cluster with this configuration.
 [[nodiscard]] nic::SystemConfig machine_of(const ClusterConfig& config);
 
 class SimulatedCluster {
@@ -35,15 +35,15 @@ class SimulatedCluster {
   SimulatedCluster(const SimulatedCluster&) = delete;
   SimulatedCluster& operator=(const SimulatedCluster&) = delete;
 
-  /// A program thread of a node, which starts at time 0 (or now, while running). The run ends when all have ended.
+  /// Starts a program thread of a node at time 0, or now while running. The run ends when all of them have ended.
   void spawn(NodeId node, std::string name, Program program);
-  /// The same program on every node, as thread "main".
+  /// Starts the same program on every node, as thread "main".
   void spawn_everywhere(const Program& program);
 
-  /// Tells `follower`, which outlives the run, of the operations that are posted with a work id. Before run().
+  /// Call this before run(): reports operations with a work id to `follower`, which must outlive the run.
   void follow(MessageFollower* follower) { context_.followed.follow(follower); }
 
-  /// Until every program has ended and the machine has come to rest.
+  /// Runs until every program has ended and no event is left.
   void run();
 
   [[nodiscard]] const ClusterConfig& config() const { return config_; }
@@ -53,27 +53,27 @@ class SimulatedCluster {
   /// Memory of that kind of a node, which all its queue pairs may send from and write to. Throws std::invalid_argument
   /// when there is none.
   Region allocate_in(NodeId node, std::uint64_t size, const nic::RegionKind& kind);
-  /// For what is built beside the nodes' transports.
+  /// For code that is built beside the nodes' transports.
   [[nodiscard]] ClusterContext& context() { return context_; }
-  /// Programs that have not ended, those of stopped nodes left out.
+  /// Number of programs that have not ended, without those of stopped nodes.
   [[nodiscard]] std::size_t unfinished() const { return runtime_.threads().unfinished(); }
   /// When the last program ended.
   [[nodiscard]] sim::SimTime ended() const { return runtime_.threads().ended(); }
-  /// For a program: calls `f` on the stack that run() was called on, and then goes on. No simulated time passes. For
-  /// what does not fit on a fiber's stack, such as an interpreter. What `f` throws comes out here.
+  /// For a program: calls `f` on the stack that run() was called on, for code that needs more stack than a fiber has,
+  /// such as an interpreter. No simulated time passes. Exceptions of `f` come out here.
   void call_outside(const std::function<void()>& f) { runtime_.threads().call_outside(f); }
-  /// Links that PFC has paused and that wait for each other in a cycle, in words; empty where there is none.
+  /// Describes links that PFC has paused and that wait for each other in a cycle; empty if there is no cycle.
   [[nodiscard]] std::string pause_cycle() const { return runtime_.pause_cycle(); }
-  /// What the links did over time; empty when it was not asked for.
+  /// Link activity over time; empty unless requested.
   [[nodiscard]] const std::optional<fabric::LinkSeries>& series() const { return runtime_.series(); }
-  /// What was recorded until now, taken out: nothing is recorded from then on, and a second trace is empty, as that of
-  /// a cluster which does not record. Not for its programs: std::logic_error during run().
+  /// Takes out what has been recorded so far and ends the recording: a second trace is empty, as is that of a cluster
+  /// that does not record. Throws std::logic_error during run().
   [[nodiscard]] trace::Trace take_trace() { return runtime_.take_trace(); }
 
  private:
-  /// The first failure of each queue pair, polled or not, in words.
+  /// Describes the first failure of each queue pair, polled or not.
   [[nodiscard]] std::string failures_text() const;
-  /// What each unfinished thread is doing, and what had failed before.
+  /// Describes what each unfinished thread does, and the failures before.
   [[nodiscard]] std::string waiting_report() const;
 
   ClusterConfig config_;

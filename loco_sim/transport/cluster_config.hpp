@@ -1,4 +1,4 @@
-// What a simulated cluster is made of, and how it is run: plain values.
+// What a simulated cluster consists of and how it is run: plain values.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ using hosts::NodeStop;
 using hosts::ProgramError;
 using hosts::Schedule;
 
-/// What the queue pairs of a workload, or some of them, have of their own.
+/// Properties of a workload's queue pairs, or of some of them.
 struct Service {
   std::uint8_t traffic_class = 0;           ///< 0 to 7, of all that they send
   std::uint8_t ack_class = nic::kOwnClass;  ///< of answers without payload
@@ -29,28 +29,29 @@ struct Service {
   bool operator==(const Service&) const = default;
 };
 
-/// Are rounds that only repeat others simulated? (loco_sim/workloads/rounds.hpp)
+/// Whether rounds that only repeat earlier ones are simulated (loco_sim/workloads/rounds.hpp).
 enum class FastForward : std::uint8_t {
-  off,         ///< yes
-  exact,       ///< not those behind rounds that took the same time to the picosecond
-  approximate  ///< not those behind rounds whose times differ by 0.2 % at most
+  off,         ///< they are
+  exact,       ///< not after rounds that took equal times to the picosecond
+  approximate  ///< not after rounds whose times differ by 0.2 % at most
 };
 
-/// What the runtime of its hosts is made of, and what LOCO's nodes are beside that.
+/// The configuration of the hosts' runtime, and of LOCO's nodes on top.
 struct ClusterConfig : hosts::Config {
-  Service service = {};                   ///< of all queue pairs that have no other
-  sim::Duration keep_alive{100'000'000};  ///< with stops or failing links: how often the nodes ask each other
-  /// False, for experiments: a connection that a program ends stays as it is on both sides, beside the next one.
+  Service service = {};                   ///< of all queue pairs without another one
+  sim::Duration keep_alive{100'000'000};  ///< with stops or failing links: interval at which nodes probe each other
+  /// False, for experiments: a connection that a program ends stays alive on both sides, beside the next one.
   bool connections_end = true;
-  /// Channels refuse hardware that lacks what they are built on (Capability). False: they run, and the checkers show
-  /// what comes of it.
+  /// True: channels refuse hardware without the capabilities that they rely on (Capability). False: they run, and the
+  /// checkers show the consequences.
   bool refuse_unfit = true;
-  /// Of each queue pair. A thread that finds its send queue full waits until completions are polled: by another thread,
-  /// as a node's polling thread. One that polls for itself has no more than this under way towards a node.
+  /// Per queue pair. A thread that finds its send queue full waits until another thread, such as the node's polling
+  /// thread, polls completions. A thread that polls for itself must not have more operations than this in flight
+  /// towards a node.
   std::uint32_t send_queue_entries = 128;
-  std::uint32_t completion_entries = 1U << 16U;  ///< of each node's completion queue
+  std::uint32_t completion_entries = 1U << 16U;  ///< per node's completion queue
   FastForward fast_forward = FastForward::off;
-  /// What a word is called in the report of a run that cannot go on; empty, or giving "": by its address.
+  /// Names a word in the report of a deadlock; if this is empty or returns "", the report gives the address.
   std::function<std::string(NodeId, Address)> word_name = {};
 };
 

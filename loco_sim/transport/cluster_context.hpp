@@ -1,4 +1,4 @@
-// What a node's transport, and what is built beside it (loco_sim/baselines/), sees of the cluster that it is part of.
+// The cluster as a node's transport, and code built beside it (loco_sim/baselines/), sees it.
 #pragma once
 
 #include <cstddef>
@@ -23,25 +23,25 @@ struct ClusterContext {
   hosts::Fibers& threads;
   const std::vector<std::unique_ptr<VirtualTransport>>& nodes;
   hosts::Runtime& runtime;
-  const std::unique_ptr<hosts::Recorder>& recorder;  ///< null: nothing is recorded
+  const std::unique_ptr<hosts::Recorder>& recorder;  ///< null: not recording
   std::vector<Service> services;                     ///< by OperationTag::service
-  std::map<nic::QpId, nic::Cqe> failures{};          ///< the first failed completion of each queue pair that was polled
+  std::map<nic::QpId, nic::Cqe> failures{};          ///< by queue pair: its first failed completion that was polled
   HeldLocks locks{};
-  std::optional<std::int64_t> failed_ps{};  ///< when the latest connection was found to have failed
+  std::optional<std::int64_t> failed_ps{};  ///< when a failed connection was last detected
   FollowedMessages followed{};
 
-  /// The time of the calling thread.
+  /// The calling thread's time.
   [[nodiscard]] std::int64_t now_ps() { return threads.current().now().ps; }
-  /// The number of a service, which is new or has been asked for before.
+  /// Index of a service, which is added if it is new.
   [[nodiscard]] std::uint8_t service(const Service& service);
-  /// The completion of an operation that failed, over a connection of that number, has been polled.
+  /// A failed operation's completion has been polled; `connection` is the number of its connection.
   void note_failure(const nic::Cqe& failed, std::uint32_t connection) {
     const bool first = failures.try_emplace(failed.qp, failed).second;
     if (first) hear_of_failure();
     if (first && recorder)
       recorder->failed(system.qp_thread(failed.qp), {system.qp_peer_node(failed.qp), connection}, system.seq());
   }
-  /// Connections fail from now on: those who ask their peers begin to.
+  /// A connection has failed: keep-alive threads start to probe their peers.
   void hear_of_failure();
 };
 

@@ -1,5 +1,4 @@
-// Who holds which lock, and on which nodes an object is gone, by what library calls say: for the report of a run that
-// cannot go on.
+// For the report of a deadlock: who holds which lock, and on which nodes an object is gone, derived from library calls.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,11 @@ class HeldLocks {
   void call_begins(const CallInfo& call) {
     if (is(call, "release")) holders_.erase({std::string(call.object), call.argument});
   }
-  /// It has done what it was called for.
+  /// The call has succeeded.
   void call_ends(const CallInfo& call, nic::ThreadId thread) {
     if (is(call, "acquire")) holders_[{std::string(call.object), call.argument}] = thread;
   }
-  /// Of a thread in this call: who has the lock that it waits for.
+  /// The holder of the lock that a thread in this call waits for.
   [[nodiscard]] std::optional<nic::ThreadId> waits_for(const CallInfo& call) const {
     if (!is(call, "acquire")) return std::nullopt;
     const auto found = holders_.find({std::string(call.object), call.argument});

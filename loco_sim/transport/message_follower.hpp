@@ -1,5 +1,5 @@
-// Who follows the messages of some one-sided operations: when their packets go, when their bytes are in memory. An
-// operation is followed when its OperationTag has a work id, which is what it is called here.
+// Follows the messages of selected one-sided operations: when their packets leave and when their bytes are in memory.
+// An operation is followed if its OperationTag has a work id, which identifies it here.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,20 @@ namespace loco {
 class MessageFollower {
  public:
   virtual ~MessageFollower() = default;
-  /// Memory has `bytes` more of what the operation writes: a put's at the peer, a get's on its own node.
+  /// `bytes` more of the operation's data are in memory: at the peer for a put, on its own node for a get.
   virtual void on_placed(std::uint64_t work_id, std::uint32_t bytes, sim::SimTime at) = 0;
-  /// A packet of the operation's request leaves its NIC or has arrived; repeated ones as well.
+  /// A packet of the operation's request leaves its NIC or has arrived; retransmissions are included.
   virtual void on_request_packet(std::uint64_t work_id, nic::PacketStep step, const fabric::Packet& packet) = 0;
 };
 
-/// Tells a follower of what the machine says of its operations. In a run that is recorded they have names there, too.
+/// Forwards the machine's messages about operations to a follower. In a recorded run the operations have trace names,
+/// too.
 class FollowedMessages final : public nic::MessageObserver {
  public:
   void follow(MessageFollower* follower) { follower_ = follower; }
   [[nodiscard]] bool any() const { return follower_ != nullptr; }
 
-  /// What an operation is to be called in the machine, of its name in the trace, or 0, and its work id.
+  /// The operation's name for the machine: `recorded`, its name in the trace, or, if that is 0, its work id.
   [[nodiscard]] nic::OpId name(nic::OpId recorded, std::uint64_t work_id) {
     if (follower_ == nullptr || work_id == 0) return recorded;
     if (recorded == 0) return static_cast<nic::OpId>(work_id);
@@ -49,7 +50,7 @@ class FollowedMessages final : public nic::MessageObserver {
   }
 
   MessageFollower* follower_ = nullptr;
-  std::unordered_map<nic::OpId, std::uint64_t> work_ids_;  // only looked up; empty: nothing is recorded
+  std::unordered_map<nic::OpId, std::uint64_t> work_ids_;  // never iterated; empty: not recording
 };
 
 }  // namespace loco

@@ -1,5 +1,5 @@
-// The queue pairs of a virtual transport: made at first use, in the error state once their connection has ended, in
-// RESET before another one takes its place.
+// The queue pairs of a virtual transport: made at first use, in the error state once their connection has ended, and in
+// RESET before another connection replaces it.
 #include <algorithm>
 
 #include "loco_sim/transport/virtual_transport.hpp"
@@ -35,10 +35,10 @@ nic::QpId VirtualTransport::connect_threads(std::uint32_t index, nic::ThreadId i
     other.numbers_.emplace(theirs, to.connection);
   }
   if (to.peer == node_) return mine;
-  // The other end belongs to the peer's thread with this index, which may not be there yet.
+  // The other end belongs to the peer's thread with this index, which may not exist yet.
   other.end_of(index, back).qp = theirs;
   if (index < other.threads_.size()) cluster_.system.set_qp_thread(theirs, other.threads_[index]);
-  // Whoever has never used a connection that has ended finds it ended.
+  // A queue pair that is first used after its connection has ended starts in the error state.
   if (to.connection < changes_with(to.peer).ended) cluster_.system.modify_qp(mine, nic::QpState::error);
   if (to.connection < other.changes_with(node_).ended) cluster_.system.modify_qp(theirs, nic::QpState::error);
   return mine;
@@ -119,8 +119,8 @@ void VirtualTransport::disconnect(NodeId node) {
     if (!end->reset) cluster_.system.modify_qp(end->qp, nic::QpState::error);
 }
 
-/// A RESET takes what a NIC still has to do for its queue pair, and its completions: hence once these have been polled.
-/// What is posted afterwards comes back as flushed, from the error state.
+/// A RESET drops a queue pair's unfinished work and its completions, so it waits until all of them have been polled.
+/// Work requests posted afterwards are flushed, as in the error state.
 bool VirtualTransport::disconnected(NodeId node) {
   current().change(Access::change);
   const std::vector<End*> ends = ended_with(node);
@@ -144,7 +144,7 @@ void VirtualTransport::connect(NodeId node, std::uint32_t number) {
     end = {};
   }
   changes = {.present = number, .ended = cluster_.config.connections_end ? number : 0};
-  // The peer may be ahead: its threads make both ends.
+  // The peer may have connected first: its threads make both ends.
   for (auto at = other_ends_.begin(); at != other_ends_.end();) {
     const auto& [thread, to] = at->first;
     const bool is_present = to == Towards{node, number};

@@ -16,7 +16,7 @@ namespace loco {
 namespace {
 constexpr std::uint64_t kSendQueueKey = std::uint64_t{2} << 40U;
 
-/// A size that the work request's field cannot hold stays one that the NIC refuses: a message has 2^31 bytes at most.
+/// A size beyond the work request's field is clamped to one that the NIC refuses: a message has at most 2^31 bytes.
 std::uint32_t length_of(std::uint64_t size) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(size, std::numeric_limits<std::uint32_t>::max()));
 }
@@ -83,7 +83,7 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
                                thread.list_service != tag.service)) {
     throw std::logic_error("a list of work requests goes on towards another node");
   }
-  thread.build();  // the doorbell is rung for the whole list
+  thread.build();  // one doorbell serves the whole list
   thread.list_peer = remote.node;
   thread.list_connection = remote.connection;
   thread.list_service = tag.service;
@@ -92,7 +92,7 @@ void VirtualTransport::post(nic::Wqe wqe, const Region& remote, OperationTag tag
   wqe.rkey = remote.rkey;
   wqe.signaled = false;
   if (tag.tell == Tell::with_next)
-    record(wqe, {remote.node, remote.connection, tag.service}, tag.work_id);  // what comes next may be another call's
+    record(wqe, {remote.node, remote.connection, tag.service}, tag.work_id);  // the next may be another call's
   thread.list.push_back(wqe);
   if (tag.tell != Tell::with_next || thread.list.size() == silent_max()) post_list(tag);
 }
@@ -131,7 +131,7 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
       cluster_.recorder->posted(wqe.fence_op,
                                 {.method = trace::Method::rfence, .peer = peer, .connection = to.connection});
   }
-  // An event of the models touches a location: one on no bytes is none.
+  // An operation on no bytes is no event of the memory models, which touch locations.
   if (nic::is_atomic(wqe.opcode) || wqe.length > 0) {
     const trace::CallId call = thread.begin_operation(hosts::method_of(wqe.opcode), hosts::argument_of(wqe), work_id);
     wqe.op = cluster_.followed.name(call, work_id);
@@ -146,7 +146,7 @@ void VirtualTransport::record(nic::Wqe& wqe, Towards to, std::uint64_t work_id) 
   }
 }
 
-/// To the memory models a SEND is a put to where it arrives.
+/// For the memory models a SEND is a put to the receive buffer.
 void VirtualTransport::record_send(nic::Wqe& wqe, nic::QpId qp, std::uint64_t work_id) {
   const trace::CallId call = cluster_.recorder ? cluster_.recorder->begin_message(cluster_.threads.current_id(), qp,
                                                                                   cluster_.system.seq(), now_ps())
@@ -156,7 +156,7 @@ void VirtualTransport::record_send(nic::Wqe& wqe, nic::QpId qp, std::uint64_t wo
 
 void VirtualTransport::make_send_room(hosts::Thread& thread, nic::QpId qp, std::size_t count) {
   const auto full = [&] { return cluster_.system.send_queue_room(qp) < count; };
-  if (thread.time.ahead().ps > 0 && full()) thread.time.before(Access::change);  // it waits at its own instant
+  if (thread.time.ahead().ps > 0 && full()) thread.time.before(Access::change);  // it waits at its own time
   while (full()) {
     thread.note({Look::What::send_queue, cluster_.system.qp_peer_node(qp), 0});
     cpu().watch(kSendQueueKey | qp);

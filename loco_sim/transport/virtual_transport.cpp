@@ -9,7 +9,7 @@
 namespace loco {
 
 namespace {
-/// Keys of the transport's own in watch sets.
+/// The transport's own keys in watch sets.
 constexpr std::uint64_t kControlKey = std::uint64_t{1} << 40U;
 constexpr std::uint64_t kWakeKey = std::uint64_t{3} << 40U;
 }  // namespace
@@ -91,7 +91,8 @@ bool VirtualTransport::another_may_stop() const {
   if (cluster_.failed_ps && may_give_up_peers() && cluster_.now_ps() <= *cluster_.failed_ps + settling) return true;
   const std::vector<fabric::LinkChange>& changes = cluster_.config.network.changes;
   if (changes.empty()) return false;
-  // What a cable that was down has lost fails after its repetitions; then who has given up a node is to be heard of.
+  // Packets lost by a cable that was down fail after their retransmissions, and news of the nodes given up then has to
+  // spread.
   const auto last = std::ranges::max_element(changes, {}, &fabric::LinkChange::at);
   return cluster_.now_ps() <= last->at.ps + settling;
 }
@@ -116,7 +117,7 @@ void VirtualTransport::begin_call(const CallInfo& call) {
 }
 
 void VirtualTransport::end_call(std::uint64_t result, std::uint32_t lane) {
-  if (cluster_.threads.closing()) return;  // a program is being unwound: nobody will read its trace
+  if (cluster_.threads.closing()) return;  // a program is being unwound, so nobody reads its trace
   if (lane == 0) {
     std::vector<CallInfo>& calls = current().calls;
     cluster_.locks.call_ends(calls.back(), cluster_.threads.current_id());
@@ -153,7 +154,7 @@ Region VirtualTransport::allocate(std::uint64_t size) { return registered(size, 
 Region VirtualTransport::allocate_on_device(std::uint64_t size) { return registered(size, {.device = true}); }
 Region VirtualTransport::allocate_in(std::uint64_t size, const nic::RegionKind& kind) { return registered(size, kind); }
 
-/// What is zero already need not be made so: the machine knows, at no cost.
+/// Words that are zero already are skipped, which the machine knows at no cost.
 void VirtualTransport::clear(Address base, std::uint64_t size) {
   if (cluster_.recorder) cluster_.recorder->renewed(node_, base, size);
   bool changed = false;
@@ -173,7 +174,7 @@ Region VirtualTransport::registered(std::uint64_t size, nic::RegionKind kind) {
   const Address base = cluster_.system.allocate(node_, size);
   const nic::MemoryRegion region = cluster_.system.register_memory(node_, base, size, nic::kAllAccess, kind);
   memory_.emplace(base, region);
-  if (kind.device) {  // addresses grow from one registration to the next
+  if (kind.device) {  // addresses grow with each registration
     if (device_span_ == 0) device_low_ = base;
     device_span_ = base + size - device_low_;
   }
@@ -266,12 +267,12 @@ std::optional<ControlMessage> VirtualTransport::receive_control() {
   hosts::Thread& thread = current();
   cpu().watch(kControlKey);
   if (inbox_.empty()) return std::nullopt;
-  thread.time.defer();  // a turn that finds a message is not one of those that the thread waits in
+  thread.time.defer();  // a turn that finds a message is not a turn of waiting
   return take_control();
 }
 
 std::optional<ControlMessage> VirtualTransport::take_control() {
-  if (inbox_.empty() || cluster_.threads.closing()) return std::nullopt;  // who is unwound acts on none
+  if (inbox_.empty() || cluster_.threads.closing()) return std::nullopt;  // a thread that is being unwound handles none
   ControlMessage message = std::move(inbox_.front());
   inbox_.pop_front();
   return message;

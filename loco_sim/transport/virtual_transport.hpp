@@ -1,9 +1,9 @@
 // One node's transport on simulated hardware: LOCO's blocking operations as steps of the machine's threads.
 //
-// Each thread has a queue pair for each peer it operates on, made at first use: it connects threads of the same index,
-// and both use their end. A connection that has ended and is followed by another one (Connections) leaves its queue
-// pairs behind, in the error state; the new one has its own. All share the node's completion queue. Set-up (memory,
-// queue pairs, messages) takes no simulated time. When accesses happen: local_time.hpp.
+// Each thread has a queue pair for each peer that it operates on, made at first use. It connects threads of the same
+// index, and both use their end. When a connection is replaced (Connections), its queue pairs stay behind in the error
+// state, and the new one gets its own. All share the node's completion queue. Set-up (memory, queue pairs, messages)
+// takes no simulated time. local_time.hpp says when accesses happen.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace loco {
 
-/// What a work request is to LOCO.
+/// The operation that a work request is for LOCO.
 [[nodiscard]] Operation operation_of(nic::Opcode opcode);
 
 using hosts::Access;
@@ -72,14 +72,14 @@ class VirtualTransport final : public Transport {
   void compare_swap(Address local, const Region& remote, std::uint64_t offset, std::uint64_t expected,
                     std::uint64_t desired, OperationTag tag) override;
   void remote_fence(NodeId node) override;
-  /// Makes the queue pairs that a thread of this node, by its index, would make at its first use of them: where parts
-  /// of a machine are to have the same ones. Set-up.
+  /// Makes the queue pairs that the thread with this index would make at first use, so that all parts of a machine have
+  /// the same ones. Set-up.
   void connect_ahead(std::uint32_t thread, NodeId peer, std::uint8_t service);
-  // SENDs, beside what Transport has: over queue pairs of a service with an inbox.
+  // SENDs, which Transport lacks, over queue pairs of a service with an inbox.
   void send(Address local, NodeId to, std::uint64_t size, OperationTag tag);
-  /// Receive requests for as many SENDs as may come before somebody empties it, all into the same memory. Set-up.
+  /// Posts receive requests, all into the same memory, for the SENDs that may come before the inbox is emptied. Set-up.
   void open_inbox(std::uint8_t number, const Region& into);
-  /// Takes what has come and has as many receives again; how many. For a polling loop.
+  /// Takes the received SENDs, reposts as many receives, and returns their number. For a polling loop.
   std::size_t empty_inbox(std::uint8_t number);
   [[nodiscard]] bool settled(std::uint32_t thread, NodeId node) override;
   std::size_t poll(std::span<Completion> out) override;
@@ -99,7 +99,7 @@ class VirtualTransport final : public Transport {
   void object_begins(std::string_view name) override;
   void object_ends(std::string_view name) override;
 
-  /// For a report of what had failed.
+  /// For a report of failures.
   [[nodiscard]] nic::CqId completion_queue() const { return completion_queue_; }
 
  private:
@@ -108,7 +108,7 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] const nic::HardwareProfile& profile() const { return cluster_.system.profile(node_); }
 
   Region registered(std::uint64_t size, nic::RegionKind kind);
-  /// Throws ownership_error for an address in the NIC's memory, where CPUs have no access.
+  /// Throws ownership_error for an address in the NIC's memory, which CPUs cannot access.
   void require_host(Address address) const {
     if (address - device_low_ < device_span_) require_no_device(address);
   }
@@ -122,57 +122,57 @@ class VirtualTransport final : public Transport {
     friend auto operator<=>(const Towards&, const Towards&) = default;
   };
   struct End {
-    nic::QpId qp = nic::kNone;  ///< nic::kNone: not connected
-    std::uint32_t silent = 0;   ///< work requests posted since the last one that asked for a CQE
-    bool reset = false;         ///< of a connection that has ended: nothing of it is left
+    nic::QpId qp = nic::kNone;  ///< kNone: not connected
+    std::uint32_t silent = 0;   ///< work requests posted since the last one with a CQE
+    bool reset = false;         ///< its connection has ended and nothing of it is left
   };
-  /// What has changed of the connections with a peer; mostly nothing has.
+  /// Changes of the connections with a peer; most peers have none.
   struct Changes {
-    std::uint32_t present = 0;  ///< number of the present one
-    std::uint32_t ended = 0;    ///< those with smaller numbers have ended
+    std::uint32_t present = 0;  ///< number of the present connection
+    std::uint32_t ended = 0;    ///< connections with smaller numbers have ended
   };
   [[nodiscard]] Changes changes_with(NodeId peer) const;
-  /// The queue pair of a thread over a connection: it connects threads of the same index.
+  /// The queue pair of a thread over a connection, made at first use. It connects threads of the same index.
   nic::QpId queue_pair(const hosts::Thread& thread, Towards to);
   nic::QpId connect_threads(std::uint32_t index, nic::ThreadId id, Towards to);
-  /// Queue pairs are made at their instant, so that they get their numbers in the order of time.
+  /// Queue pairs are created at the thread's own time, so that their numbers follow the order of time.
   [[nodiscard]] bool is_connected(const hosts::Thread& thread, Towards to) const;
   End& end_of(std::uint32_t thread, Towards to);
-  /// Has everything posted there been polled?
+  /// True if the completions of everything posted there have been polled.
   [[nodiscard]] bool has_come_back(const End& end) const;
-  /// The ends of connections that have ended with a peer, of all threads.
+  /// All threads' ends of connections with a peer that have ended.
   [[nodiscard]] std::vector<End*> ended_with(NodeId peer);
-  /// Which of the connections with its peer a queue pair is of.
+  /// Number of the connection that a queue pair belongs to.
   [[nodiscard]] std::uint32_t connection_of(nic::QpId qp) const;
   nic::QpId create_end(std::uint32_t thread, std::uint8_t service);
-  /// A thread of this node has been created: the queue pairs of its index are its own.
+  /// A thread of this node has been created: gives it the queue pairs of its index.
   void adopt(nic::ThreadId id);
-  /// May a new thread take the place of that one: its index, its queue pairs?
+  /// True if a new thread may reuse that index and its queue pairs.
   [[nodiscard]] bool is_free(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t local_key(Address address) const;
   void post(nic::Wqe wqe, const Region& remote, OperationTag tag);
-  /// Posts what the calling thread has listed, with one doorbell. The tag is that of the last one.
+  /// Posts the calling thread's list with one doorbell. The tag belongs to the last request.
   void post_list(OperationTag tag);
-  /// The next operation of the calling thread, as the trace has it.
+  /// Records the calling thread's next operation in the trace.
   void record(nic::Wqe& wqe, Towards to, std::uint64_t work_id);
   void record_send(nic::Wqe& wqe, nic::QpId qp, std::uint64_t work_id);
-  /// Until the queue pair's send queue has room for that many.
+  /// Waits until the queue pair's send queue has room for `count` work requests.
   void make_send_room(hosts::Thread& thread, nic::QpId qp, std::size_t count);
-  /// Work requests that a thread may leave without a CQE, one after the other: half the send queue.
+  /// Most successive work requests of a thread without a CQE: half the send queue.
   [[nodiscard]] std::uint32_t silent_max() const { return std::max(1U, cluster_.config.send_queue_entries / 2); }
 
   ClusterContext& cluster_;
   NodeId node_;
   nic::CqId completion_queue_;
-  std::vector<nic::ThreadId> threads_;  ///< of this node, by index
-  std::vector<std::vector<End>> ends_;  ///< of the present connections, by thread index and peer
+  std::vector<nic::ThreadId> threads_;  ///< this node's, by index
+  std::vector<std::vector<End>> ends_;  ///< present connections, by thread index and peer
   std::map<NodeId, Changes> changes_;
-  /// Of connections that are not the present one, and of other services, by thread index.
+  /// Ends of other connections and of other services, by thread index.
   std::map<std::pair<std::uint32_t, Towards>, End> other_ends_;
-  std::map<nic::QpId, std::uint32_t> numbers_;   ///< of the connections of queue pairs, those of the first apart
-  std::map<Address, nic::MemoryRegion> memory_;  ///< registered, by first address
-  Address device_low_ = 0;                       ///< of the first registration in the NIC's memory ...
-  std::uint64_t device_span_ = 0;                ///< ... to the end of the last one; 0: there is none
+  std::map<nic::QpId, std::uint32_t> numbers_;   ///< connection numbers by queue pair; absent: 0
+  std::map<Address, nic::MemoryRegion> memory_;  ///< registrations by first address
+  Address device_low_ = 0;                       ///< start of this node's registered NIC memory
+  std::uint64_t device_span_ = 0;                ///< its length; 0: none is registered
   std::vector<Flag> free_flags_;
   std::deque<ControlMessage> inbox_;
   struct Inbox {
@@ -181,7 +181,7 @@ class VirtualTransport final : public Transport {
     Region into{};
   };
   std::map<std::uint8_t, Inbox> inboxes_;  ///< by Service::inbox
-  std::uint32_t waiting_for_room_ = 0;     ///< threads with a full send queue
+  std::uint32_t waiting_for_room_ = 0;     ///< number of threads with a full send queue
 };
 
 }  // namespace loco

@@ -1,5 +1,4 @@
-// The report of a run that cannot go on: for each thread the calls it is in and what it looked at last, and the
-// operations that had failed.
+// The report of a deadlock: for each thread the calls it is in and what it last looked at, and the failed operations.
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,14 +44,14 @@ std::string thread_text(const hosts::Thread& thread) {
   return fmt::format("thread {} of node {}", thread.name, thread.node);
 }
 
-/// The call in which a thread waits for a lock that another one has; null: there is none.
+/// The call in which a thread waits for a lock that another thread holds; null if there is none.
 const CallInfo* lock_call(const HeldLocks& locks, const hosts::Thread& thread) {
   for (const CallInfo& call : thread.calls)
     if (!thread.ended && locks.waits_for(call)) return &call;
   return nullptr;
 }
 
-/// The lock that a thread waits for, and who has it; nothing when it waits for something else.
+/// Describes the lock that a thread waits for and its holder; empty if it waits for something else.
 std::string lock_text(const HeldLocks& locks, const hosts::Fibers& threads, const hosts::Thread& thread) {
   const CallInfo* call = lock_call(locks, thread);
   if (call == nullptr) return {};
@@ -61,7 +60,7 @@ std::string lock_text(const HeldLocks& locks, const hosts::Fibers& threads, cons
                      holder.ended ? ", which has ended" : "");
 }
 
-/// Threads that wait for each other's locks, if there are any.
+/// Describes threads that wait for each other's locks; empty if there are none.
 std::string lock_circle(const HeldLocks& locks, const hosts::Fibers& threads) {
   std::vector<std::uint8_t> seen(threads.all().size(), 0);
   for (std::size_t start = 0; start < seen.size(); ++start) {
@@ -86,7 +85,7 @@ std::string lock_circle(const HeldLocks& locks, const hosts::Fibers& threads) {
   return {};
 }
 
-/// Of the objects whose calls a thread is in: the nodes on which they are gone.
+/// Describes on which nodes the objects of a thread's calls are gone.
 std::string gone_text(const HeldLocks& locks, const hosts::Thread& thread) {
   std::string text;
   for (const CallInfo& call : thread.calls) {
@@ -97,7 +96,7 @@ std::string gone_text(const HeldLocks& locks, const hosts::Thread& thread) {
   }
   return text;
 }
-/// What a thread waits for.
+/// Describes what a thread waits for.
 std::string waits_text(const ClusterConfig& config, const HeldLocks& locks, const hosts::Fibers& threads,
                        const hosts::Thread& thread) {
   if (const std::string lock = lock_text(locks, threads, thread); !lock.empty()) return "waits for " + lock;

@@ -1,9 +1,9 @@
 // Verbs programs on simulated hosts: post, poll, load and store, written as blocking code.
 //
-// What a NIC is asked for are the records of nic_model/verbs.hpp, which follow libibverbs and the InfiniBand
-// specification (volume 1, chapters 10 and 11). Queue pairs, completion queues and memory are set up with nic::System
-// before run(). Times: each call takes simulated time, as the profile's cpu.* fields say. Determinism: a run is a
-// function of the configuration (seed included) and the programs. Not thread-safe; Machines share nothing.
+// Requests to the NIC are the records of nic_model/verbs.hpp, which follow libibverbs and the InfiniBand specification
+// (volume 1, chapters 10 and 11). Queue pairs, completion queues and memory are set up with nic::System before run().
+// Each call takes simulated time, as given by the profile's cpu.* fields. A run depends only on the configuration
+// (including the seed) and the programs. Not thread-safe; Machines share nothing.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace loco::verbs {
 
 using hosts::Schedule;
 
-/// Nothing is left to happen, and some threads have not ended; what() names them and what they wait for.
+/// No event is left, and some threads have not ended; what() names them and what they wait for.
 class Stuck : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -31,18 +31,18 @@ class Stuck : public std::runtime_error {
 
 struct Config {
   nic::HardwareProfile profile;
-  nic::HostsConfig hosts = {};  ///< who has other hardware, or several NICs
+  nic::HostsConfig hosts = {};  ///< hosts with other hardware or several NICs
   fabric::Topology topology = fabric::Topology::star;
   fabric::Config network{};  ///< shape, options, failures and seed of the fabric
   std::uint32_t nodes = 2;
   std::vector<std::uint32_t> path_mtu = {};  ///< of each node's queue pairs (nic::SystemConfig)
   std::uint64_t seed = 1;
-  /// By default that of the clock; random on hardware that has no times (`fabric.ideal`): it is a model of what may
-  /// happen, and a run by the clock would show one of its behaviours as if it were the only one.
+  /// By default by the clock, but random on hardware without times (`fabric.ideal`). Such hardware is a model of what
+  /// may happen, and a run by the clock would show one of its behaviours as if it were the only one.
   std::optional<Schedule> schedule = {};
-  bool record = false;                      ///< keep a trace: Machine::take_trace()
-  bool record_activities = false;           ///< and of packets, TLPs, doorbells, CQEs
-  sim::Budget* budget = nullptr;            ///< may be null, and outlives the machine
+  bool record = false;                      ///< records a trace: Machine::take_trace()
+  bool record_activities = false;           ///< also of packets, TLPs, doorbells, CQEs
+  sim::Budget* budget = nullptr;            ///< may be null; must outlive the machine
   std::vector<hosts::NodeStop> stops = {};  ///< Schedule::timed only
 };
 
@@ -57,21 +57,21 @@ class Machine {
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
-  /// For set-up, which takes no simulated time, and for looking at memory and counters.
+  /// For set-up, which takes no simulated time, and for reading memory and counters.
   [[nodiscard]] nic::System& system() { return runtime_.system(); }
   [[nodiscard]] Schedule schedule() const { return runtime_.config().schedule; }
 
-  /// A thread of a host, which starts at time 0. Before run().
+  /// Adds a thread on a host, which starts at time 0. To call before run().
   void spawn(nic::NodeId node, Program program);
-  /// Others tell something by this word: accesses to it that are not ordered are no race.
+  /// Declares that other threads signal with this word, so that unordered accesses to it are no race.
   void declare_flag(nic::NodeId node, nic::Address address) { flags_.emplace_back(node, address); }
 
-  /// Until every program has ended and nothing is under way. What a program throws comes out. Throws Stuck, and
-  /// std::runtime_error after `events_max` events. `poll` is called now and then, where there is no
-  /// budget; what it throws ends the run.
+  /// Runs until every program has ended and nothing is in flight. Throws what a program throws, Stuck, and
+  /// std::runtime_error after `events_max` events. Without a budget, `poll` is called now and then; an exception from
+  /// it ends the run.
   void run(std::uint64_t events_max = 1'000'000'000, const std::function<void()>& poll = {});
 
-  /// What was recorded until now (Config::record), taken out. Of a run that has not ended well, too.
+  /// Takes what was recorded so far (Config::record), also of a run that has not ended well.
   [[nodiscard]] trace::Trace take_trace();
 
  private:

@@ -17,7 +17,7 @@ hosts::Thread& Thread::core(Where where) {
 sim::SimTime Thread::now() const { return fibers_.current().now(); }
 
 void Thread::compute(sim::Duration time) {
-  // Half of the time that there is: what is under way then ends before the other half has passed.
+  // Half of all representable time; what is then in flight ends within the other half.
   constexpr std::int64_t kEnd = std::int64_t{1} << 62;
   if (time.ps < 0 || time.ps > kEnd - now().ps)
     throw std::invalid_argument(fmt::format(

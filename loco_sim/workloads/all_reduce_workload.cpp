@@ -1,21 +1,23 @@
 // An all-reduce on a ring: every node ends with the sum of all nodes' vectors (Patarasuk and Yuan, "Bandwidth optimal
 // all-reduce algorithms for clusters of workstations", JPDC 2009).
 //
-// The vector is cut into a chunk for each of the n nodes. In step s node r writes chunk r - s to node r + 1, and behind
-// it a word that says so; it goes on when the word of node r - 1 has come. In the first n - 1 steps (reduce-scatter) it
-// adds what has come to its own chunk, which then is the one that it sends next. In the n - 1 steps after that
-// (all-gather) chunks are whole sums, and what comes replaces its own.
+// The vector is divided into one chunk for each of the n nodes. In step s node r writes chunk r - s to node r + 1, then
+// a word that announces it, and goes on when the word of node r - 1 has arrived. In the first n - 1 steps
+// (reduce-scatter) it adds the arrived chunk to its own, which is the one that it sends next. In the following n - 1
+// steps (all-gather) chunks are complete sums, and an arrived chunk replaces its own.
 //
-// Nothing that somebody still has to read is overwritten, by the way that each word comes round the ring:
-// - What is to be added lands in a place of its own for each chunk, and each step has a word of its own. Node r writes
-//   there again in its next all-reduce. It begins that when the last word has come, which goes back to the word of step
-//   n - 1 of node r + 1: that node had added all that it had to.
-// - Whole sums land in the vector. Node r writes chunk r + 1 - k there in step n - 1 + k, when the word has come that
-//   goes back to step k of node r + 1: what it sent of that chunk is with node r + 2, and it will not add to it again.
-// - A node writes its own vector anew when all its puts are complete; that is where an all-reduce ends.
+// Nothing that a node still has to read is overwritten, because of the way in which each word goes round the ring:
+// - Chunks to be added land in a place of their own, and each step has its own word. Node r writes there again in its
+//   next all-reduce, which it begins when the last word has arrived. That word follows from the word of step n - 1 of
+//   node r + 1, so that node had added everything.
+// - Complete sums land in the vector. Node r writes chunk r + 1 - k there in step n - 1 + k, when a word has arrived
+//   that follows from step k of node r + 1: what that node sent of the chunk has reached node r + 2, and it will not
+//   add to it again.
+// - A node refills its own vector when all its puts are complete, which is the end of an all-reduce.
 //
-// Of a chunk only the first word is summed, so that megabytes are moved by NICs and not by simulated loads; at the end
-// every node compares all these words with the sums that it knows. `reduce_rate` is what adding the rest would take.
+// Only the first word of a chunk is summed, so that megabytes are moved by NICs and not by simulated loads. At the end
+// every node compares all these words with the known sums. `reduce_rate` gives the time that adding the rest would
+// take.
 #include <array>
 #include <memory>
 #include <span>
@@ -32,13 +34,13 @@ namespace loco::workloads {
 
 namespace {
 
-/// Puts that a node has under way at most. Where answers come late it waits for them.
+/// Limit on a node's puts in flight. When answers are late, the node waits for them.
 constexpr std::uint32_t kUnderWayMax = 16;
 /// A chunk and its word.
 constexpr std::uint32_t kPutsOfStep = 2;
 
-/// Where things are in each node's memory: the vector, what has come to be added, the words of the steps that have come
-/// and of those that go.
+/// The layout of each node's memory: the vector, chunks to be added, the words of the steps that have arrived and those
+/// that are sent.
 class Layout {
  public:
   Layout(std::uint64_t size, std::uint32_t nodes) : size_(size), nodes_(nodes) {}
@@ -49,7 +51,7 @@ class Layout {
   [[nodiscard]] std::uint32_t chunk(NodeId sender, std::uint32_t step) const {
     return (sender + 2 * nodes_ - step) % nodes_;
   }
-  /// Whole words, of which some chunks have one more than others.
+  /// Chunks are whole words; some have one word more than others.
   [[nodiscard]] std::uint64_t begin(std::uint32_t chunk) const { return size_ / kWord * chunk / nodes_ * kWord; }
   [[nodiscard]] std::uint64_t bytes(std::uint32_t chunk) const { return begin(chunk + 1) - begin(chunk); }
   [[nodiscard]] std::uint64_t landing(std::uint32_t chunk) const { return size_ + begin(chunk); }
@@ -68,14 +70,14 @@ class Layout {
 
 std::uint64_t scattered(std::uint64_t number) { return sim::splitmix64(number); }
 
-/// What all nodes know, beside the simulated machine.
+/// What all nodes share outside the simulated machine.
 struct Ring {
   Layout layout;
-  Rounds rounds;               // a step of all nodes each
+  Rounds rounds;               // one for each step of all nodes
   std::vector<Region> memory;  // of each node
   std::uint64_t factors = 0;   // of all nodes together
-  bool ordered = true;         // does the hardware place the word behind the chunk by itself?
-  bool failed = false;         // a message has failed: nobody waits any longer
+  bool ordered = true;         // true if the hardware places the word after the chunk by itself
+  bool failed = false;         // a message has failed, so nobody waits any longer
 
   [[nodiscard]] std::uint64_t value(std::uint64_t iteration, std::uint32_t chunk, std::uint64_t factor) const {
     return (scattered(iteration * memory.size() + chunk) | 1U) * factor;
@@ -107,13 +109,13 @@ class Member {
   }
 
  private:
-  /// The words of this node's own vector, which differ from all others.
+  /// Fills this node's own vector with words that differ from those of all others.
   void fill() {
     for (std::uint32_t c = 0; c < nodes_; ++c)
       node_.store(base_ + layout_.begin(c), ring_.value(iteration_, c, scattered(node_.my_node())));
   }
 
-  /// False when a message has failed, of whomever.
+  /// Returns false if a message of any node has failed.
   bool all_reduce() {
     for (; step_ < layout_.steps(); ++step_) {
       if (!send(step_)) return false;
@@ -130,10 +132,10 @@ class Member {
     return static_cast<Rounds::Round>(iteration_ * layout_.steps() + step);
   }
 
-  /// Simulated time, and that of the steps that this node has left out.
+  /// Simulated time, plus that of the steps that were left out.
   [[nodiscard]] std::int64_t now_ps() const { return node_.now_ps() + ring_.rounds.left_out_ps(round_of(step_)); }
 
-  /// A step has ended. Of those that need not be simulated, memory gets what they would have brought.
+  /// To call when a step has ended. Writes to memory what steps that need not be simulated would have brought.
   void leave_out_behind() {
     ring_.rounds.ended(node_.my_node(), round_of(step_), node_.now_ps());
     const std::optional<Rounds::Gap> gap = ring_.rounds.gap_behind(round_of(step_));
@@ -142,7 +144,8 @@ class Member {
     for (Rounds::Round n = gap->to - gap->from; n > 0; --n) take_unsimulated(++step_);
   }
 
-  /// The sum of a chunk over this node and those that it has come by in a step: all in the second half.
+  /// The sum of a chunk over this node and those that it has passed by the end of a step; over all nodes in the second
+  /// half.
   [[nodiscard]] std::uint64_t sum_after(std::uint32_t step, std::uint32_t chunk) const {
     if (!layout_.reduces(step)) return ring_.value(iteration_, chunk, ring_.factors);
     std::uint64_t factors = 0;
@@ -169,7 +172,7 @@ class Member {
     node_.store(base_ + layout_.gone(step), iteration_ + 1);
     put(layout_.begin(chunk), layout_.place(chunk, step), layout_.bytes(chunk),
         ring_.ordered ? Tell::with_next : Tell::always);
-    // A complete put has been placed, in whatever order its packets came.
+    // A complete put has been placed, in whatever order its packets arrived.
     if (!ring_.ordered && !wait([this] { return under_way_ == 0; })) return false;
     put(layout_.gone(step), layout_.come(step), kWord, Tell::always);
     return true;
@@ -187,7 +190,7 @@ class Member {
     if (rate != 0) node_.compute(sim::transmission_time({layout_.bytes(chunk)}, {rate}).ps);
   }
 
-  /// Until that holds, taking completions meanwhile. False when a message has failed, of whomever.
+  /// Waits for a condition and polls completions meanwhile. Returns false if a message of any node has failed.
   template <typename Condition>
   bool wait(const Condition& holds) {
     while (!ring_.failed) {
@@ -209,7 +212,7 @@ class Member {
     return n > 0;
   }
 
-  /// The sum cannot be had any more, and those that wait for this node's part of it would wait for ever.
+  /// The sum can no longer be computed, and nodes that need this node's part of it would wait forever.
   void fail(const Completion& failed) {
     setup_.results.promise("failed_messages", 1);
     setup_.results.note_failure("failed_messages", node_.my_node(), failed);
@@ -219,7 +222,7 @@ class Member {
 
   [[nodiscard]] NodeId previous() const { return (node_.my_node() + nodes_ - 1) % nodes_; }
 
-  /// What it waits for, in the report of a run that cannot go on.
+  /// What it waits for, for the report of a run that is stuck.
   [[nodiscard]] std::string place() const {
     const std::string all_reduce = " of all-reduce " + std::to_string(iteration_ + 1);
     if (step_ == layout_.steps()) return "its puts" + all_reduce + " are complete";
@@ -244,12 +247,12 @@ class Member {
   std::uint64_t iteration_ = 0;
   std::uint32_t step_ = 0;
   std::uint64_t posted_ = 0;
-  std::uint32_t under_way_ = 0;  // puts whose completion is to come
+  std::uint32_t under_way_ = 0;  // puts that have not completed
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
 };
 
-/// Reduce-scatter and all-gather of each iteration. Where a chunk is no whole number of pages, steps come back to the
-/// same place in a page only after some.
+/// Reduce-scatter and all-gather of each iteration. If a chunk is no whole number of pages, only every few steps use
+/// the same place in a page.
 std::vector<Rounds::Row> rows(const Layout& layout, const Setup& setup) {
   const Rounds::Round period = page_period(setup.cluster.config().profile, layout.bytes(0));
   std::vector<Rounds::Row> rows;
@@ -275,7 +278,7 @@ std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t node
 std::uint32_t all_reduce_send_queue(const Params& /*params*/) { return kUnderWayMax; }
 
 void start_all_reduce(const Setup& setup) {
-  const Part& part = setup.hosts.part();  // the ring below is one of all nodes in their order
+  const Part& part = setup.hosts.part();  // the ring below consists of all nodes in their order
   if (plays_schedule(setup.params) || !part.name.empty() || !part.nodes.empty())
     return start_all_reduce_schedule(setup);
   const ClusterConfig& config = setup.cluster.config();

@@ -1,5 +1,5 @@
-// Whether a barrier is one: nobody leaves a round before everybody has come to it. Of the barriers over messages no
-// memory model says so. Kept beside the simulated machine, which it costs nothing; it knows no times, so that it holds
+// Checks that a barrier is one: nobody leaves a round before everybody has entered it. No memory model covers the
+// barriers over messages. Kept outside the simulated machine, where it costs nothing; it uses no times, so it holds
 // under every schedule.
 #pragma once
 
@@ -14,18 +14,18 @@ class Attendance {
  public:
   explicit Attendance(std::uint64_t threads) : threads_(threads) {}
 
-  /// A thread begins a round; rounds count from 0, and each thread takes part in all of them.
+  /// A thread enters a round. Rounds count from 0, and each thread takes part in all of them.
   void come(std::uint64_t round) { ++come_[round % 2]; }
-  /// For a thread that leaves a round. While none has left early, nobody is two rounds ahead of anybody: one count for
-  /// even rounds and one for odd ones find the first who does. What is said after that one means nothing.
+  /// For a thread that leaves a round. Until the first thread leaves early, nobody is two rounds ahead of another, so
+  /// one count for even rounds and one for odd ones suffice to find it. Later results mean nothing.
   [[nodiscard]] bool all_came(std::uint64_t round) const { return come_[round % 2] >= (round / 2 + 1) * threads_; }
 
  private:
   std::uint64_t threads_;
-  std::array<std::uint64_t, 2> come_{};  ///< to even rounds, to odd ones
+  std::array<std::uint64_t, 2> come_{};  ///< entries to even and to odd rounds
 };
 
-/// A thread's round: it comes and waits. Breaks the promise "left_early" when it gets out before all have come.
+/// A thread's round: it enters and waits. Breaks the promise "left_early" if it leaves before all have entered.
 template <typename Wait>
 void attend(Attendance& attendance, std::uint64_t round, Results& results, const Wait& wait) {
   attendance.come(round);

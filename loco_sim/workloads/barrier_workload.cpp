@@ -11,7 +11,7 @@
 
 namespace loco::workloads {
 
-using namespace baselines;  // what LOCO is compared with
+using namespace baselines;  // implementations that LOCO is compared with
 
 barrier_options options_under(const LibraryFaults& faults, barrier_options options) {
   if (faults.has(LibraryFault::barrier_without_fence)) options.fence = barrier_options::Fence::none;
@@ -24,7 +24,7 @@ message_rank::Costs library_costs(const Params& params) {
 
 namespace {
 
-/// Every thread: one round, so that all start the measured ones together, and then those.
+/// Every thread: one round, so that all start the measured rounds together, then those.
 template <typename Wait>
 void rounds(Transport& node, const Setup& setup, Attendance& attendance, const Wait& wait) {
   const auto iterations = static_cast<std::uint64_t>(setup.params.get("iterations"));
@@ -46,8 +46,8 @@ void barrier_program(Transport& node, const Setup& setup, Attendance& attendance
   run_team(node, threads, [&](std::uint32_t) { rounds(node, setup, attendance, [&bar] { bar.waiting(); }); });
 }
 
-/// Starting processes is not in step: each begins at a time of its own in the first microsecond. In perfect step the
-/// messages of many ranks keep out of each other's way for ever, and a round of 128 takes a tenth less.
+/// Processes do not start in step: each begins at its own time in the first microsecond. In perfect step the messages
+/// of many ranks would never meet, and a round of 128 would take a tenth less.
 constexpr std::uint64_t kStartSpreadPs = 1'000'000;
 
 void message_program(Transport& node, const Setup& setup, Attendance& attendance, MessageNetwork& network) {

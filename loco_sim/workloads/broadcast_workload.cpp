@@ -1,5 +1,6 @@
-// One node tells all others, again and again (LOCO paper, Section 6.1 and Fig. 16): over shared variables or over a
-// ring buffer, with some broadcasts outstanding. An outstanding broadcast is one that not every node has confirmed.
+// One node repeatedly sends a value to all others (LOCO paper, Section 6.1 and Fig. 16), with shared variables or a
+// ring buffer, and with several broadcasts outstanding. An outstanding broadcast is one that not all nodes have
+// confirmed.
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -18,11 +19,11 @@
 
 namespace loco::workloads {
 
-using namespace baselines;  // what LOCO is compared with
+using namespace baselines;  // implementations that LOCO is compared with
 
 namespace {
 
-/// `outstanding` shared variables in turn; each node tells node 0 how many it has seen.
+/// Uses `outstanding` shared variables in turn. Each node tells node 0 how many values it has seen.
 class over_variables {
  public:
   over_variables(manager& mgr, const Setup& setup, MessageNetwork*)
@@ -40,7 +41,7 @@ class over_variables {
     shared_bytes& value = values_[i % values_.size()];
     payload_.write(value, i);
     value.push_broadcast(key_);
-    if (values_.size() == 1) key_.wait();  // with more, a variable's turn comes when all have seen its last value
+    if (values_.size() == 1) key_.wait();  // with more, one is written again once all have seen its last value
   }
   bool seen_by_all(std::uint64_t i) {
     for (NodeId n = 1; n < mgr_.num_nodes(); ++n)
@@ -60,14 +61,14 @@ class over_variables {
   sim::CounterId torn_;
   sim::Counters& counters_;
   Payload payload_;
-  std::deque<shared_bytes> values_;  // a deque never moves what it holds
+  std::deque<shared_bytes> values_;  // a deque never moves its elements
   var_array<std::uint64_t> seen_;
   ack_key key_;
 };
 
-/// As a program over MPI does it: broadcasts that do not block, and a message from each rank to rank 0 when it has one.
-/// Rank 0 has a receive posted for each of those messages, and waits for any of them, or takes some. The others wait
-/// for the broadcasts one after the other.
+/// Like a program over MPI: non-blocking broadcasts, and a message from each rank to rank 0 for each broadcast
+/// received. Rank 0 has a receive posted for each of these messages and waits for any of them, or tests for some. The
+/// other ranks wait for the broadcasts one after the other.
 class over_tree {
  public:
   over_tree(manager& mgr, const Setup& setup, MessageNetwork* network)
@@ -96,7 +97,7 @@ class over_tree {
       requests_[slot * others_ + k] = &slots_[slot].seen[k];
     }
   }
-  /// Waits, or looks once. Calls completed(i) for each broadcast that all have now.
+  /// Waits, or tests once. Calls completed(i) for each broadcast that all ranks now have.
   template <typename Completed>
   void take_completed(const Completed& completed) {
     const auto take = [&](std::size_t request) {
@@ -114,7 +115,7 @@ class over_tree {
     const auto outstanding = static_cast<std::uint64_t>(setup_.params.get("outstanding"));
     auto& under_way = broadcast_.under_way();
     while (under_way.size() < outstanding && expected_ < rounds) broadcast_.expect(++expected_);
-    const std::array parent{NodeId{broadcast_.parent()}};  // one that has stopped sends nothing
+    const std::array parent{NodeId{broadcast_.parent()}};  // a parent that has stopped sends nothing
     while (!under_way.front().passed_on)
       if (!broadcast_.progress()) mgr_.pause_for("broadcast", parent);
     const auto& words = under_way.front().request.words;
@@ -127,25 +128,25 @@ class over_tree {
  private:
   static constexpr Tag kSeen = Tag{1} << 63U;
 
-  /// A broadcast that is outstanding.
+  /// An outstanding broadcast.
   struct Slot {
     std::uint64_t number = 0;
-    std::uint32_t missing = 0;                     ///< ranks that have not said that they have it
+    std::uint32_t missing = 0;                     ///< ranks that have not confirmed it
     std::vector<message_rank::Request> seen = {};  ///< by rank
   };
 
   manager& mgr_;
   const Setup& setup_;
   Payload payload_;
-  std::uint32_t others_;  ///< ranks besides rank 0
+  std::uint32_t others_;  ///< number of ranks besides rank 0
   message_boxes boxes_;
   message_rank rank_;
   message_broadcast broadcast_;
   bool waits_for_any_;
   std::vector<Slot> slots_;                       ///< of rank 0
-  std::vector<message_rank::Request*> requests_;  ///< of rank 0: a slot's, by rank; null: taken
+  std::vector<message_rank::Request*> requests_;  ///< of rank 0: the requests of a slot, by rank; null: received
   std::vector<std::size_t> free_;                 ///< slots
-  std::uint64_t expected_ = 0;                    ///< of the others: number of the latest broadcast that may come
+  std::uint64_t expected_ = 0;                    ///< of the other ranks: number of the latest broadcast to expect
 };
 
 /// Messages of one size in a ring buffer.
@@ -163,7 +164,7 @@ class over_ring {
     ring_.send(std::as_bytes(std::span(payload_.words)));
   }
   bool seen_by_all(std::uint64_t i) { return ring_.received_by_all(i * cells()); }
-  /// By position, not by number: a broken ring may show the same cells as another number of messages.
+  /// Uses positions, not numbers, because a broken ring may show the same cells as another number of messages.
   void receive(std::uint64_t i) {
     while (ring_.received() < i * cells())
       ring_.receive([&](std::span<const std::byte> text) {
@@ -189,7 +190,7 @@ void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
   std::iota(receivers.begin(), receivers.end(), NodeId{1});
   const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
   const auto outstanding = static_cast<std::uint64_t>(setup.params.get("outstanding"));
-  std::map<std::uint64_t, std::int64_t> begun;  // of those that are outstanding, by number
+  std::map<std::uint64_t, std::int64_t> begun;  // start times of outstanding broadcasts, by number
   std::uint64_t confirmed = 0;
   const auto completed = [&](std::uint64_t i) {
     ++confirmed;
@@ -207,7 +208,7 @@ void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
     }
     if constexpr (requires { carrier.take_completed(completed); }) {
       carrier.take_completed(completed);
-    } else {  // they are confirmed in order
+    } else {  // broadcasts are confirmed in order
       const std::uint64_t before = confirmed;
       while (!begun.empty() && carrier.seen_by_all(confirmed + 1)) completed(confirmed + 1);
       if (confirmed == before) mgr.pause_for("broadcast", receivers);
@@ -244,7 +245,7 @@ std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes
   if (params.get("size") > kLocoMost) return Misfit{"size", "1MiB at most, or another algorithm than loco"};
   for (const std::string_view key : {"channels", "chunk", "warmup"})
     if (params.get(key) != (key == "channels" ? 1 : 0)) return Misfit{key, "another algorithm than loco with it"};
-  const std::int64_t cells = params.get("size") / 8 + 1;  // with the one for the length
+  const std::int64_t cells = params.get("size") / 8 + 1;  // including the one for the length
   if (kCarrierNames.at(static_cast<std::size_t>(params.get("over"))) != "ring_buffer" ||
       params.get("ring") / 8 >= cells)
     return std::nullopt;
@@ -259,7 +260,7 @@ void start_broadcast(const Setup& setup) {
   const auto program = kPrograms.at(static_cast<std::size_t>(setup.params.get("over")));
   std::shared_ptr<MessageNetwork> network;
   if (program == &broadcast_program<over_tree>) {
-    // Broadcasts and what says that they have come: never more at once than there are receives.
+    // Broadcasts and their confirmations: never more at once than there are receives.
     const std::uint32_t receives = setup.params.count("outstanding") * setup.cluster.config().nodes;
     const auto words = static_cast<std::uint32_t>(setup.params.get("size") / 8);
     network = std::make_shared<MessageNetwork>(

@@ -1,4 +1,4 @@
-// Collectives by several algorithms: docs/collectives.md. Their schedules: collectives/schedule.hpp.
+// Collectives by several algorithms: docs/collectives.md. collectives/schedule.hpp has their schedules.
 #include <array>
 
 #include "loco_sim/workloads/collectives/collective_player.hpp"
@@ -11,7 +11,7 @@ namespace {
 using collectives::Algorithm;
 using collectives::Collective;
 
-/// In the order of the names that a kind has for its key `algorithm`.
+/// In the order of the names of a kind's key `algorithm`.
 constexpr std::array kAllReduceAlgorithms = {Algorithm::ring, Algorithm::halving_doubling,
                                              Algorithm::recursive_doubling, Algorithm::double_tree,
                                              Algorithm::hierarchical};
@@ -40,7 +40,7 @@ Algorithm algorithm_of(Collective what, const Params& params) {
     case Collective::all_to_all:
       return kAllToAllAlgorithms.at(number);
     case Collective::broadcast:
-      return kBroadcastAlgorithms.at(number - 1);  // LOCO's is the first name
+      return kBroadcastAlgorithms.at(number - 1);  // LOCO's broadcast is the first name
     case Collective::reduce:
       return kReduceAlgorithms.at(number);
   }
@@ -52,7 +52,7 @@ std::uint32_t group_of(Collective what, const Params& params) {
 }
 
 collectives::Schedule schedule_of(Collective what, const Params& params, std::uint32_t nodes) {
-  constexpr std::uint64_t kChunks = 64;  // where no size is said
+  constexpr std::uint64_t kChunks = 64;  // if no size is given
   const auto size = static_cast<std::uint64_t>(params.get("size")) / params.count("channels");
   const auto chunk = static_cast<std::uint64_t>(params.get("chunk"));
   const std::uint64_t chunks = chunk == 0 ? std::min(kChunks, size / kWord) : (size + chunk - 1) / chunk;
@@ -106,7 +106,7 @@ std::optional<Misfit> misfit(Collective what, const Params& params, std::uint32_
   if (size < unit)
     return Misfit{"size", "at least " + std::to_string(unit) + "B, a word for each of " +
                               std::to_string(schedule.parts) + " parts of each channel"};
-  // Parts that change their places have to be of one size.
+  // Parts that change places must have the same size.
   const bool moves = what == Collective::all_to_all;
   const std::uint64_t whole = moves ? unit : std::uint64_t{params.count("channels")} * kWord;
   if (size % whole != 0) return Misfit{"size", "a multiple of " + std::to_string(whole) + "B"};

@@ -1,12 +1,12 @@
-// A control loop over the network: converters in series and the controller that keeps up their voltage (LOCO paper,
+// A control loop over the network: converters in series, and the controller that regulates their voltage (LOCO paper,
 // App. B.2 and Fig. 21).
 //
-// The paper gives the loop periods and the number of converters, not the circuit. Each converter here is a buck
+// The paper gives the loop periods and the number of converters, but not the circuit. Each converter here is a buck
 // converter in its averaged model (Corradini et al., "Digital control of high-frequency switched-mode power
 // converters", 2015; Erickson and Maksimovic, "Fundamentals of power electronics"): L di/dt = d Vin - v - r i, C dv/dt
 // = i - v / R, with a diode, so that no current flows back. 48 V in, 12 V out, 470 uH, 1000 uF, 50 mOhm, a load of 5 A.
 // The controller is a digital PID in its velocity form, d += Kp (e - e1) + Ki T e + Kd (e - 2 e1 + e2) / T. Its gains
-// were chosen, as the paper's parameters were, so that the loop is stable up to a period of 40 us and not much longer.
+// were chosen, as the paper's parameters were, so that the loop is stable up to a period of 40 us and not much beyond.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -93,7 +93,7 @@ void run_controller(Transport& node, const Setup& setup, power_controller& power
     counters.add(counters.id(name), static_cast<std::uint64_t>(std::llround(volts * 1000)));
   };
   count("target_mv", kTargetVolts * power.converters());
-  if (least <= most) {  // else no turn was in the last fifth
+  if (least <= most) {  // otherwise no turn was in the last fifth
     count("output_min_mv", least);
     count("output_max_mv", most);
   }

@@ -1,4 +1,4 @@
-// Deliberate faults of the library: known bugs, to prove that the checkers find them.
+// Deliberate faults of the library: known bugs, to show that the checkers find them.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@ namespace loco::workloads {
 enum class LibraryFault : std::uint8_t {
   /// Barriers do not fence: the first bug of the LOCO paper's Appendix D.
   barrier_without_fence,
-  /// Guards are read from the leading to the trailing one: the second bug of Appendix D.
+  /// Guards are read from the leading one to the trailing one: the second bug of Appendix D.
   guards_read_forward,
-  /// A ring buffer does not wait until its previous head has been read (Section 5.2 says why it must).
+  /// A ring buffer does not wait until its previous head has been read (Section 5.2 explains why it must).
   ring_without_wait,
-  // Of LOCO's mutexes (lock_array.hpp, lock_fault).
+  // Faults of LOCO's mutexes (lock_array.hpp, lock_fault).
   lock_released_before_data,
   lock_without_home_fence,
   lock_by_get_and_put,

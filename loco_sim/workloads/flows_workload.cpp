@@ -1,5 +1,5 @@
-// Flows from a list or by rule: docs/flows.md. What is measured is a flow's time from its instant until its last byte
-// is in the receiver's memory.
+// Flows from a list or by rule: docs/flows.md. Measured is the time from a flow's start until its last byte is in the
+// receiver's memory.
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ namespace loco::workloads {
 
 namespace {
 
-/// As kStartUnitNames.
+/// In the order of kStartUnitNames.
 constexpr std::array<std::int64_t, 4> kStartUnits = {1, 1'000, 1'000'000, 1'000'000'000};
 
 bool is_matrix(const std::string& path) { return std::filesystem::path(path).extension() == ".cm"; }
@@ -33,7 +33,7 @@ flows::SizeDistribution sizes_of(const Params& params) {
                          : flows::SizeDistribution(static_cast<std::uint64_t>(params.get("size")));
 }
 
-/// Another workload's name changes nobody's draws.
+/// A workload's name seeds its draws, so other workloads do not change them.
 std::uint64_t seed_of(const WorkloadHosts& hosts) {
   const std::string& name = hosts.part().name;
   return name.empty() ? hosts.config().seed : sim::Stream(hosts.config().seed, "traffic." + name)();
@@ -56,7 +56,7 @@ flows::FlowList by_rule(const Params& params, const WorkloadHosts& hosts) {
   return flows::generate(rule, sizes_of(params));
 }
 
-/// From ranks, and times since the workload began, to nodes and times of the run.
+/// Converts ranks to nodes, and times since the start of the workload to times of the run.
 void place(const WorkloadHosts& hosts, flows::FlowList& list) {
   for (flows::Flow& flow : list.flows) {
     flow.source = hosts.node(flow.source);
@@ -65,7 +65,7 @@ void place(const WorkloadHosts& hosts, flows::FlowList& list) {
   }
 }
 
-/// What is measured of flows that began from `from` on.
+/// Measures the flows that began at or after `from`.
 void measure(const std::vector<flows::FlowRecord>& all, std::int64_t from, std::uint64_t failed, Results& results) {
   const sim::CounterId bytes = results.counters.id("payload_bytes");
   for (const flows::FlowRecord& flow : all) {
@@ -78,7 +78,7 @@ void measure(const std::vector<flows::FlowRecord>& all, std::int64_t from, std::
   results.promise("failed_flows", failed);
 }
 
-/// Programs that are spawned refer to it; what they leave is taken when the run has ended.
+/// Takes the player's results when the run has ended. The spawned programs refer to the player until then.
 void take(const Setup& setup, const flows::Player& player) {
   const std::int64_t from = setup.params.get("measure.from") + setup.hosts.part().start_ps;
   measure(flows::records(player), from, flows::failed(player), setup.results);

@@ -1,6 +1,6 @@
-// What a run of each kind takes of the simulating machine's memory at least, before it is run: what its programs keep
-// and touch, how much they measure, how much of it a trace records. Lower bounds, each by what the workload's own file
-// does; the rest (queues, retransmissions, polling) comes on top.
+// Lower bounds on the memory of the simulating machine that a run of each kind needs, before it is run: what its
+// programs keep and touch, how much they measure, and how much of it a trace records. They follow from what the
+// workload's own file does; queues, retransmissions and polling come on top.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,12 +12,12 @@ namespace loco::workloads {
 
 namespace {
 
-using Count = double;  // products of what scenarios may ask for are beyond 64 bits
+using Count = double;  // products of parameters may exceed 64 bits
 
 Count parameter(const Params& params, std::string_view key) { return static_cast<Count>(params.get(key)); }
 Count words_of(Count bytes) { return std::ceil(bytes / kWord); }
 
-/// An access that the source's NIC makes and one that the destination's makes, for each word.
+/// For each word one access by the source's NIC and one by the destination's.
 constexpr Count kEnds = 2;
 
 Footprint of_barrier(const Params& params, Count nodes) {
@@ -50,7 +50,7 @@ Footprint of_locked(const Params& params, Count nodes) {
   return {.operations = turns, .calls = kEnds * turns, .accesses = turns};
 }
 
-/// Of each lock every node keeps a word: who has its turn there.
+/// For each lock every node keeps a word that says whose turn it is.
 Count bytes_of_locks(const Params& params, Count nodes) { return nodes * parameter(params, "locks") * kWord; }
 
 Footprint of_transactions(const Params& params, Count nodes) {
@@ -59,9 +59,9 @@ Footprint of_transactions(const Params& params, Count nodes) {
   return footprint;
 }
 
-/// LOCO: the index is a table of 24-byte entries in every node, a power of two of them and seven eighths full at most;
-/// the values are three words and two more beside them, on one node each. The tree: leaves of 128 words with 24
-/// entries, of which every node knows the place, and the entries in order once. Else: a table on one node.
+/// LOCO: the index is a table of 24-byte entries on every node, of a size that is a power of two and at most seven
+/// eighths full. Values take five words, on one node each. Tree: leaves of 128 words with 24 entries, whose places
+/// every node knows, and the sorted entries once. Others: a table on one node.
 Footprint of_kvstore(const Params& params, Count nodes) {
   enum : std::int64_t { kLoco, kRpc, kTree };
   constexpr Count kPairBytes = 16;
@@ -89,7 +89,7 @@ Footprint of_traffic(const Params& params, Count nodes) {
   const Count size = parameter(params, "size");
   const Count pairs = pattern == kAllToAll ? nodes * (nodes - 1) : pattern == kPermutation ? nodes : nodes - 1;
   const Count messages = pairs * parameter(params, "count");
-  // What is sent is zeroes, which no memory keeps.
+  // The messages are zeroes, which take no memory.
   return {.bytes = messages * kWord,
           .operations = messages,
           .calls = messages,
@@ -105,8 +105,8 @@ Footprint of_lookup(const Params& params, Count nodes) {
 Footprint of_all_reduce(const Params& params, Count nodes) {
   const Count all_reduces = parameter(params, "iterations");
   const Count steps = 2 * (nodes - 1);
-  // In each step the nodes write all chunks once, and a word each. What is sent is zeroes but for the first word of a
-  // chunk, which is kept in the vector and where it comes to be added.
+  // In each step the nodes write all chunks once and one word each. Data is zero except for the first word of a chunk,
+  // which is kept in the vector and where it lands to be added.
   const Count kept = nodes * (2 * nodes - 1 + 2 * steps);
   return {.bytes = kept * kWord,
           .operations = all_reduces * nodes,

@@ -34,7 +34,7 @@ inline constexpr Option kPayload{.key = "size",
                                  .doc = "bytes of the shared value, a multiple of 8",
                                  .multiple_of = 8};
 
-/// Of what goes over messages, as in MPI libraries: message_rank.hpp says what it models.
+/// For workloads over messages, as in MPI libraries; message_rank.hpp describes the model.
 inline constexpr Option kInline{.key = "inline",
                                 .type = Type::boolean,
                                 .fallback = 1,
@@ -54,7 +54,7 @@ inline constexpr Option kSentNs{.key = "library_send_ns",
                                 .fallback = 27,
                                 .most = 1'000'000,
                                 .doc = "the same for a message that is sent"};
-/// Open MPI, as message_rank.hpp and message_collectives.hpp have it.
+/// Open MPI, as modelled by message_rank.hpp and message_collectives.hpp.
 inline constexpr std::array<std::string_view, 2> kWaitNames = {"waitany", "testsome"};
 
 inline constexpr std::array<std::string_view, 3> kFenceNames = {"all_nodes", "participants", "none"};
@@ -81,7 +81,7 @@ inline constexpr std::array kBarrierParams = {
     kSentNs};
 // --- collectives (docs/collectives.md) ---
 
-/// Slower adding could be beyond the end of simulated time.
+/// Slower adding could exceed simulated time.
 inline constexpr std::int64_t kReduceRateLeast = 1'000'000;
 inline constexpr std::array<std::string_view, 5> kAllReduceAlgorithmNames = {
     "ring", "halving_doubling", "recursive_doubling", "double_tree", "hierarchical"};
@@ -606,7 +606,7 @@ inline constexpr std::array kReduceParams = {
     kWarmup,
     kCollectiveReduceRate};
 
-/// By a schedule rather than by the program of all_reduce_workload.cpp?
+/// True if the all-reduce plays a schedule instead of running the program of all_reduce_workload.cpp.
 [[nodiscard]] bool plays_schedule(const Params& params);
 void start_all_gather(const Setup& setup);
 void start_all_reduce(const Setup& setup);
@@ -629,25 +629,26 @@ void start_traffic(const Setup& setup);
 void start_transactions(const Setup& setup);
 void start_lookup(const Setup& setup);
 
-/// An object's options under the faults that are switched on.
+/// An object's options with the faults that are switched on.
 [[nodiscard]] barrier_options options_under(const LibraryFaults& faults, barrier_options options = {});
 [[nodiscard]] ring_options options_under(const LibraryFaults& faults, ring_options options);
-/// A ring that holds no message.
+/// Refuses a ring that is too small for a message.
 [[nodiscard]] std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes);
-/// A victim that would write to itself.
+/// Refuses a victim that would write to itself.
 [[nodiscard]] std::optional<Misfit> traffic_misfit(const Params& params, std::uint32_t nodes);
-/// Hosts that are not there. Throws text::InputError for a file that is no list, or no distribution.
+/// Refuses hosts that do not exist. Throws text::InputError for a file that is not a list or distribution.
 [[nodiscard]] std::optional<Misfit> flows_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::string_view flows_not_in_parts(const Params& params);
 [[nodiscard]] std::optional<Results> merge_flows(const std::vector<Results>& parts,
                                                  const std::vector<std::uint8_t>& part_of, const Params& params);
-/// Classes that flows of a list have of their own, ascending.
+/// Sorted traffic classes that flows of a list have of their own.
 [[nodiscard]] std::vector<std::uint8_t> classes_of_flows(const Params& params, std::uint32_t nodes);
-/// All messages of a sender may be for one node.
+/// All messages of a sender may go to one node.
 [[nodiscard]] std::uint32_t traffic_send_queue(const Params& params);
-/// A vector with less than a word for each node.
+/// Refuses a vector of less than a word per node.
 [[nodiscard]] std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes);
-/// Vectors that are no whole number of parts, algorithms that want a power of two of nodes.
+/// Refuses vectors that cannot be divided evenly into parts, and numbers of nodes that are no power of two where the
+/// algorithm needs one.
 [[nodiscard]] std::optional<Misfit> all_reduce_schedule_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::optional<Misfit> all_gather_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::optional<Misfit> reduce_scatter_misfit(const Params& params, std::uint32_t nodes);
@@ -655,19 +656,20 @@ void start_lookup(const Setup& setup);
 [[nodiscard]] std::optional<Misfit> broadcast_schedule_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::optional<Misfit> reduce_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::uint32_t collective_send_queue(const Params& params);
-/// A broadcast over puts down a tree, not over LOCO's objects?
+/// True for a broadcast with puts along a tree, without LOCO's objects.
 [[nodiscard]] bool is_collective_broadcast(const Params& params);
 [[nodiscard]] std::uint32_t broadcast_send_queue(const Params& params);
-/// All puts of a node are for the next one.
+/// All puts of a node go to the next one.
 [[nodiscard]] std::uint32_t all_reduce_send_queue(const Params& params);
 /// Node 0 owns all objects.
 [[nodiscard]] std::uint32_t lookup_send_queue(const Params& params);
-/// LOCO's store and the tree have locks, those over messages none.
+/// True for LOCO's store and the tree, which have locks; stores over messages have none.
 [[nodiscard]] bool kvstore_locks(const Params& params);
-/// More inserts than there are free slots.
+/// lock_misfit(): refuses options that locks of MPI windows do not have. kvstore_misfit(): refuses more inserts than
+/// free slots.
 [[nodiscard]] std::optional<Misfit> lock_misfit(const Params& params, std::uint32_t nodes);
 [[nodiscard]] std::optional<Misfit> kvstore_misfit(const Params& params, std::uint32_t nodes);
-/// library_send_ns and library_ns.
+/// From library_send_ns and library_ns.
 [[nodiscard]] baselines::message_rank::Costs library_costs(const Params& params);
 
 }  // namespace loco::workloads

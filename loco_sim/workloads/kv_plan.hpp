@@ -1,4 +1,4 @@
-// What the clients of a key-value store do, whatever the store: the plan of a run, and one thread's operations.
+// What the clients of any key-value store do: the plan of a run, and one thread's operations.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline std::uint64_t key_of(std::uint64_t i) {
   std::uint64_t state = i;
   return sim::splitmix64(state);
 }
-/// A value tells whose it is, and no two are the same.
+/// A value identifies its entry, and no two values are equal.
 inline std::uint64_t value_of(std::uint64_t i, std::uint64_t serial) { return serial << kIndexBits | (i + 1); }
 inline bool belongs(std::uint64_t value, std::uint64_t i) { return (value & 0xffffffffU) == i + 1; }
 
@@ -33,7 +33,7 @@ inline bool belongs(std::uint64_t value, std::uint64_t i) { return (value & 0xff
 enum class KvMix : std::int64_t { read, mixed, write, insert, mixed_insert, churn };
 
 struct KvPlan {
-  /// To see whether parameters fit together nothing need be drawn; the generator takes a while to set up.
+  /// Checking parameters needs no draws, and setting up the generator takes a while.
   enum class Draw : std::uint8_t { keys, nothing };
 
   KvPlan(const Params& params, std::uint32_t nodes, Draw draw = Draw::keys)
@@ -50,36 +50,36 @@ struct KvPlan {
                 .device_locks = params.get("device_locks") != 0,
                 .fence = params.get("fence") != 0} {}
 
-  /// Of a hundred operations.
+  /// Out of a hundred operations.
   [[nodiscard]] std::uint64_t writes_percent() const {
     return mix == KvMix::read ? 0 : mix == KvMix::mixed || mix == KvMix::mixed_insert ? 50 : 100;
   }
   [[nodiscard]] bool inserts() const { return mix >= KvMix::insert; }
-  /// Entries that a thread adds to those that are there from the start, at most.
+  /// Upper bound on the entries that a thread adds to the initial ones.
   [[nodiscard]] std::uint64_t inserts_of_thread() const {
     if (!inserts()) return 0;
     return mix == KvMix::churn ? std::min(operations, churned()) : operations;
   }
-  /// Keys of a thread that come and go.
+  /// Number of a thread's keys that are inserted and erased.
   [[nodiscard]] std::uint64_t churned() const { return 2 * std::uint64_t{window}; }
 
   std::uint64_t slots;
   std::uint64_t entries;
   std::uint32_t threads;
-  std::uint64_t operations;  ///< of each thread
+  std::uint64_t operations;  ///< by each thread
   std::uint32_t window;
   KvMix mix;
   std::unique_ptr<Zipfian> zipfian;
   kv_options options;
 };
 
-/// What a client does next.
+/// A client's next operation.
 struct KvChoice {
   kv_operation::Kind kind = kv_operation::Kind::lookup;
   std::uint64_t entry = 0;
 };
 
-/// The keys that one thread inserts and erases, and nobody else: behind those of the start, each thread's own.
+/// The keys that only this thread inserts and erases. They follow the initial keys.
 class KvOwnKeys {
  public:
   KvOwnKeys(const KvPlan& plan, std::uint64_t threads, std::uint64_t number)
@@ -89,8 +89,8 @@ class KvOwnKeys {
     for (std::uint64_t i = 0; i < plan.churned(); ++i) absent_.push_back(first_ + i * step_);
   }
 
-  /// An insert if one is wanted and possible, else an erase if possible. One of the two is: half of the keys at least
-  /// are not under way.
+  /// An insert if one is wanted and possible, otherwise an erase if possible. One of them always is, because at least
+  /// half of the keys have no operation in flight.
   [[nodiscard]] KvChoice next(bool insert) {
     if (!bounded_) return {kv_operation::Kind::insert, first_ + step_ * inserted_++};
     std::deque<std::uint64_t>& from = (insert ? !absent_.empty() : present_.empty()) ? absent_ : present_;
@@ -113,8 +113,8 @@ class KvOwnKeys {
   std::deque<std::uint64_t> present_;
 };
 
-/// One thread's operations. `Window` is the operations that it may have under way: size(), finished(i), start(i, kind,
-/// key, value), and poll(ended), which calls ended(i, kind, result) for each that has ended; a result is that of
+/// One thread's operations. A `Window` holds its operations in flight: size(), finished(i), start(i, kind, key, value),
+/// and poll(ended), which calls ended(i, kind, result) for each operation that has ended, with the result of
 /// kv_operation.
 template <typename Window>
 class KvClient {

@@ -1,6 +1,6 @@
 // Lookups and changes of a key-value store that is 80 % full (LOCO paper, Section 6.2 and Fig. 17): reads, writes or
-// half of each, keys uniform or Zipfian, a window of operations under way in every thread. LOCO's store, one over
-// remote procedure calls, a B+ tree, or one over TCP.
+// half of each, uniform or Zipfian keys, and a window of operations in flight in every thread. On LOCO's store, one
+// over remote procedure calls, a B+ tree, or one over TCP.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@
 
 namespace loco::workloads {
 
-using namespace baselines;  // what LOCO is compared with
+using namespace baselines;  // implementations that LOCO is compared with
 
 namespace {
 
@@ -42,7 +42,7 @@ class LocoWindow {
   kv_window window_;
 };
 
-/// The threads of a node, each with a window of operations on a store that all nodes share.
+/// Runs the threads of a node, each with a window of operations on a store that all nodes share.
 template <typename Window, typename SharedStore>
 void run_clients(Transport& node, const Setup& setup, const KvPlan& plan, SharedStore& store, barrier& bar) {
   run_team(node, plan.threads, [&](std::uint32_t thread) {
@@ -56,15 +56,15 @@ void run_clients(Transport& node, const Setup& setup, const KvPlan& plan, Shared
   counters.add(counters.id("torn_reads"), store.torn_reads());
 }
 
-/// Loading takes no simulated time, between whose events limits are looked at; so they are here, at every so many
-/// steps.
+/// Limits of a run are checked between simulated events. Loading takes no simulated time, so it checks them itself,
+/// once every kLookEvery steps.
 void keep_limits(const Setup& setup, std::uint64_t step) {
   constexpr std::uint64_t kLookEvery = 1024;
   sim::Budget* const budget = setup.cluster.config().budget;
   if (budget != nullptr && step % kLookEvery == 0) budget->check();
 }
 
-/// What is loaded.
+/// The i-th entry that is loaded initially.
 kvstore::Entry loaded(const Setup& setup, std::uint64_t i) {
   keep_limits(setup, i);
   return {key_of(i), value_of(i, 0)};
@@ -79,7 +79,7 @@ void kvstore_program(Transport& node, const Setup& setup, const KvPlan& plan) {
   run_clients<LocoWindow>(node, setup, plan, store, bar);
 }
 
-/// The tree that all nodes load, and how much of it may grow.
+/// The tree that all nodes load, and by how much it may grow.
 struct TreePlan {
   TreePlan(const KvPlan& plan, const Setup& setup)
       : options{.nodes_max = tree_nodes_of(plan.entries),
@@ -94,7 +94,7 @@ struct TreePlan {
     });
   }
 
-  /// A loaded leaf has room for six; one that has been halved for more.
+  /// A loaded leaf has room for six more entries; one that was split has room for more.
   static constexpr std::uint64_t kInsertsPerSplit = 6;
   static constexpr std::uint64_t kSpareBesides = 64;  ///< for inner nodes
 
@@ -113,13 +113,13 @@ void tree_program(Transport& node, const Setup& setup, const KvPlan& plan, const
   counters.add(counters.id("splits"), store.splits());
 }
 
-/// Who serves on each node, and what both sides compute.
+/// The servers of each node, and what both sides compute.
 struct Service {
   std::uint32_t servers = 1;
   RpcCosts costs = {};
 };
 
-/// As many threads as there are clients; or, over TCP, an instance of Redis for four of them (LOCO paper, Section 6.2).
+/// As many threads as there are clients; over TCP one instance of Redis for four clients (LOCO paper, Section 6.2).
 Service service_of(const Params& params, const KvPlan& plan) {
   if (params.get("store") == kRpcStore) return {.servers = plan.threads};
   return {.servers = (plan.threads + kRedisThreads - 1) / kRedisThreads, .costs = redis_costs()};
@@ -159,12 +159,12 @@ bool kvstore_locks(const Params& params) {
   return params.get("store") == kLocoStore || params.get("store") == kTreeStore;
 }
 
-/// What a node's threads insert must fit beside what is there from the start: LOCO's inserts take slots of their node.
+/// A node's inserts must fit beside the initial entries, because LOCO's inserts take slots of their own node.
 std::optional<Misfit> kvstore_misfit(const Params& params, std::uint32_t nodes) {
   const KvPlan plan(params, nodes, KvPlan::Draw::nothing);
   const std::uint64_t loaded = (plan.entries + nodes - 1) / nodes;
   const std::uint64_t free = plan.options.slots_per_node - std::min(loaded, plan.options.slots_per_node);
-  // An erased key's slot is free again somewhat later.
+  // An erased key's slot becomes free with a delay.
   const std::uint64_t of_thread = plan.inserts_of_thread() + (plan.mix == KvMix::churn ? plan.window : 0);
   if (plan.inserts() && of_thread * plan.threads > free)
     return Misfit{"key_space", "room for " + std::to_string(of_thread * plan.threads) +
@@ -184,7 +184,7 @@ void start_kvstore(const Setup& setup) {
         [&setup, plan, tree](Transport& node) { tree_program(node, setup, *plan, *tree); });
   }
   const auto service = std::make_shared<const Service>(service_of(setup.params, *plan));
-  // Servers never lack a receive, even when all clients ask the same one.
+  // Servers always have a receive, even if all clients ask the same one.
   const auto network = std::make_shared<MessageNetwork>(
       setup.cluster.context(), MessageOptions{.ports_per_node = plan->threads + service->servers,
                                               .words_max = kRpcWords,

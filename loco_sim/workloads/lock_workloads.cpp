@@ -1,4 +1,5 @@
-// Contended synchronisation (LOCO paper, App. B.1 and Fig. 19): one lock, and transfers between accounts under two.
+// Contended synchronisation (LOCO paper, App. B.1 and Fig. 19): one lock, and transfers between accounts under two
+// locks.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -43,7 +44,7 @@ constexpr std::array kLockClasses = {lock_class::strong, lock_class::weak, lock_
 enum LockAlgorithm : std::int64_t { kLocoLock, kMpiWindow };
 enum CounterPlace : std::int64_t { kOnOther, kOnHome };
 
-/// A window's lock as a mutex.
+/// The lock of an MPI window as a mutex.
 class window_lock {
  public:
   window_lock(manager& mgr, std::string_view name) : locks_(mgr, name, 1) {}
@@ -54,14 +55,15 @@ class window_lock {
   baselines::window_locks locks_;
 };
 
-/// Does letting go wait for the operations under the lock? LOCO's locks fence them; a window's must find them complete.
+/// True if a release waits for the operations under the lock. LOCO's locks fence them; before the release of a window's
+/// lock they must be complete.
 template <typename Lock>
 constexpr bool kFences = std::is_base_of_v<mutex_array, Lock>;
 
-/// What a thread does for the counter before it lets go, where that does not.
+/// What a thread does for the counter before a release that does not fence.
 enum class Before : std::uint8_t { nothing, wait, fence };
 
-/// A read-modify-write of a counter on node `home` under the lock, which is on node 0.
+/// Increments a counter on node `home` with a get and a put under the lock, which is on node 0.
 template <typename Lock>
 void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home, Before before) {
   Transport& node = mgr.transport();
@@ -75,7 +77,7 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home,
     ack_key key(mgr);
     for (std::int64_t i = 0; i < iterations; ++i) {
       const std::int64_t t0 = node.now_ps();
-      lock.lock();  // no guard: an error ends the program, also one while letting go
+      lock.lock();  // no guard, so that an error ends the program, even one at the release
       setup.results.add("acquire", t0, node.now_ps(), kPartOfAnother);
       mgr.get(value.address(), counter.copy(home), 0, 8, &key);
       key.wait();
@@ -96,11 +98,11 @@ void count_under_lock(const Setup& setup, manager& mgr, Lock& lock, NodeId home,
 
 void lock_program(Transport& node, const Setup& setup) {
   manager mgr(node);
-  // With the counter on another node than the lock, to see the last increment takes a fence before the release.
+  // If the counter is on another node than the lock, the release needs a fence for the last increment to be seen.
   const NodeId home = setup.params.get("counter") == kOnHome ? 0 : node.num_nodes() - 1;
   if (setup.params.get("algorithm") == kMpiWindow) {
     window_lock lock(mgr, "lock");
-    // A counter elsewhere is of another window than the lock: MPI_Win_flush.
+    // A counter on another node belongs to another window than the lock: MPI_Win_flush.
     return count_under_lock(setup, mgr, lock, home, home == 0 ? Before::wait : Before::fence);
   }
   mutex_options options = mutex_options_of(setup);
@@ -111,16 +113,15 @@ void lock_program(Transport& node, const Setup& setup) {
   count_under_lock(setup, mgr, lock, home, promised || !options.fence ? Before::nothing : Before::fence);
 }
 
-/// By node, the accounts that a transfer has named. Kept beside the simulated machine, which it costs
-/// nothing.
+/// By node, the accounts that a transfer has used. Kept outside the simulated machine, where it costs nothing.
 using Named = std::vector<std::set<std::uint64_t>>;
 
-/// Balances, striped over the nodes; all start at 0, and overdrafts are allowed, so that they always add up to 0. Those
-/// that no transfer has named still are 0: a hundred million of them take neither memory nor time.
+/// Balances, striped over the nodes. All start at 0 and overdrafts are allowed, so their sum is always 0. Accounts that
+/// no transfer has used are still 0, so a hundred million of them take neither memory nor time.
 class accounts : public channel {
  public:
-  /// Account a is on the node of lock a modulo `stripe`, which is that number modulo nodes. `apart`: those under each
-  /// lock are a region of their own.
+  /// Account a is on the node of lock a modulo `stripe`; that node is this number modulo nodes. `apart`: the accounts
+  /// of each lock are a region of their own.
   accounts(manager& mgr, std::uint64_t count, std::uint64_t stripe, bool apart, Named& named)
       : channel(mgr, "accounts", expect_num{mgr.num_nodes() - 1}),
         named_(named),
@@ -140,7 +141,7 @@ class accounts : public channel {
     named_[at.node].insert(account);
     mgr().put(from.address(), remote(balances_[at.region], at.node), at.offset, 8, &key);
   }
-  /// Of the accounts on this node that have been put. Money that went anywhere else is missing in one of these.
+  /// Sum over the used accounts on this node. Money that a put wrote anywhere else is missing in one of these sums.
   [[nodiscard]] std::uint64_t sum() {
     std::uint64_t total = 0;
     for (const std::uint64_t account : named_[my_node()]) {
@@ -157,7 +158,7 @@ class accounts : public channel {
     std::uint64_t offset;
   };
   [[nodiscard]] place place_of(std::uint64_t account) const {
-    const std::uint64_t k = account % stripe_ / num_nodes();  // of the stripe's locks on its node
+    const std::uint64_t k = account % stripe_ / num_nodes();  // index of the stripe's lock among those of its node
     const auto node = static_cast<NodeId>(account % stripe_ % num_nodes());
     if (balances_.size() > 1) return {node, k, account / stripe_ * 8};
     return {node, 0, (account / stripe_ * of_stripe_ + k) * 8};
@@ -165,7 +166,7 @@ class accounts : public channel {
 
   Named& named_;
   std::uint64_t stripe_;
-  std::uint64_t of_stripe_;  ///< accounts of a stripe that a region has
+  std::uint64_t of_stripe_;  ///< accounts of a stripe that are in one region
   std::vector<RegionIndex> balances_;
 };
 
@@ -175,7 +176,7 @@ struct Teller {
   Teller(manager& mgr, accounts& all, Locks& mutexes)
       : book(all), locks(mutexes), from_balance(mgr, 8), to_balance(mgr, 8), key(mgr) {}
 
-  /// The locks are taken in ascending order: no two tellers wait for each other.
+  /// The locks are taken in ascending order, so that no two tellers wait for each other.
   void transfer(std::uint64_t from, std::uint64_t to, std::uint64_t amount) {
     const auto [first, second] = std::minmax({from % locks.size(), to % locks.size()});
     locks.lock(first);
@@ -190,7 +191,7 @@ struct Teller {
     if constexpr (!kFences<Locks>) key.wait();
     if (second != first) locks.unlock(second);
     locks.unlock(first);
-    key.wait();  // before the balances' blocks are used again
+    key.wait();  // before the blocks of the balances are used again
   }
 
   accounts& book;
@@ -222,7 +223,7 @@ void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::u
       teller.transfer(from, to, 1 + stream.below(100));
       setup.results.add("transfer", t0, node.now_ps());
     }
-    bar.waiting();  // all is in memory behind it
+    bar.waiting();  // after it everything is in memory
     if (thread == 0) {
       sums[node.my_node()].store(book.sum());
       sums[node.my_node()].push_broadcast();
@@ -239,11 +240,11 @@ void transaction_program(Transport& node, const Setup& setup, Named& named) {
   const auto count = static_cast<std::uint64_t>(setup.params.get("locks"));
   const bool windows = setup.params.get("algorithm") == kMpiWindow;
   const bool apart = windows && setup.params.get("registrations") != 0;
-  // Memory is registered in chunks: with such a small one, each region is a registration.
+  // Memory is registered in chunks. With such a small chunk each region is a registration of its own.
   manager mgr(node, apart ? block_pool::kSmallest : network_memory::kDefaultChunk);
   if (windows) {
     baselines::window_locks locks(mgr, "locks", count);
-    return transfer_under_locks(setup, mgr, locks, count, apart, named);  // accounts are where their locks are
+    return transfer_under_locks(setup, mgr, locks, count, apart, named);  // accounts are on the nodes of their locks
   }
   mutex_array locks(mgr, "locks", count, mutex_options_of(setup));
   transfer_under_locks(setup, mgr, locks, node.num_nodes(), false, named);

@@ -1,10 +1,10 @@
-// One-sided lookups of objects that their owner keeps rewriting, as key-value stores on RDMA make them: what the order
-// of the READs of one queue pair is worth (pcie.read_ordering; Efficient Remote Memory Ordering, ASPLOS 2026).
+// One-sided lookups of objects that their owner keeps rewriting, as in key-value stores on RDMA. They show the benefit
+// of ordering the READs of one queue pair (pcie.read_ordering; Efficient Remote Memory Ordering, ASPLOS 2026).
 //
 // An object is a version and a value. Node 0 owns the objects and rewrites them: version odd, value, version even. A
-// lookup READs version, value and version again, and starts over unless both versions are the same and even. That is
-// right only if the three READs take effect in order: by waiting for each answer, or because the hardware keeps them in
-// order. `torn` counts lookups that were taken for good and were not.
+// lookup READs version, value and version again, and starts over unless both versions are equal and even. That is
+// correct only if the three READs take effect in order, because the client waits for each answer or because the
+// hardware keeps them in order. `torn` counts lookups that were accepted although the value was torn.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -25,25 +25,25 @@ constexpr std::uint64_t kLine = 64;
 constexpr std::uint64_t kWord = 8;
 constexpr std::uint32_t kReads = 3;  // version, value, version
 
-/// For each answer, before it asks for the next.
+/// True if a client waits for each answer before the next READ.
 bool waits(const Params& params) { return params.get("reads") != 0; }
 std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
 std::uint64_t object_size(const Setup& setup) { return kLine + round_up(value_size(setup), kLine); }
 
-/// How many attempts to look something up have failed since the latest one that has not, of all clients. Kept beside
-/// the simulated machine, which it costs nothing.
+/// Number of failed attempts of all clients since the last successful one. Kept outside the simulated machine, where it
+/// costs nothing.
 struct Luck {
-  std::uint64_t under_way;  ///< attempts that there can be at once
+  std::uint64_t under_way;  ///< limit on attempts in flight
   bool timed;
   std::uint64_t failed = 0;
 
-  /// Where times mean nothing, the owner can be too fast for everybody: it waits for a lookup to succeed.
+  /// Without times the owner can be too fast for every client, so it then waits for a lookup to succeed.
   [[nodiscard]] bool owner_waits() const { return !timed && failed > 4 * under_way; }
-  /// Where they do, it is too fast for ever.
+  /// With times an owner that is too fast stays too fast.
   [[nodiscard]] bool hopeless() const { return timed && failed > std::max<std::uint64_t>(1000, 100 * under_way); }
 };
 
-/// Rewrites the objects in turn until no client is left: they have ended, or their nodes have stopped.
+/// Rewrites the objects in turn until no client is left, because all have ended or their nodes have stopped.
 void owner(Transport& node, const Setup& setup, const Region& objects, const Luck& luck) {
   const std::uint64_t count = setup.params.count("objects");
   const std::int64_t pause_ps = setup.params.get("update_pause_ns") * 1000;
@@ -61,7 +61,7 @@ void owner(Transport& node, const Setup& setup, const Region& objects, const Luc
   }
 }
 
-/// One lookup under way.
+/// A lookup in flight.
 struct Slot {
   Region buffer{};  // version, value, version again
   std::uint64_t object = 0;
@@ -142,8 +142,8 @@ class Client {
     ++finished_;
   }
 
-  /// Seen beside the simulated machine, which it costs nothing. Every word counts: the owner may overtake the READ of a
-  /// value, whose first and last words then are of one version and those between them are not.
+  /// Checked outside the simulated machine, at no cost. Every word is compared, because the owner may overtake the READ
+  /// of a value; then its first and last words have the same version and those between them another one.
   [[nodiscard]] bool torn(const Slot& slot, std::uint64_t version) const {
     Payload value(setup_.params.get("size"));
     setup_.cluster.system().read_memory(node_.my_node(), slot.buffer.base + kLine,

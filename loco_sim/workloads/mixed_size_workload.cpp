@@ -1,5 +1,5 @@
-// Values wider than a word (LOCO paper, Apps. D and H.6.1): node 0 writes and pushes one again and again, all others
-// try to read it. Readers refuse torn values and never return one.
+// Values wider than a word (LOCO paper, Apps. D and H.6.1): node 0 repeatedly writes and pushes a value, and all other
+// nodes try to read it. A reader must reject torn values and never return one.
 #include <array>
 
 #include "loco_sim/loco/membership/manager.hpp"
@@ -11,7 +11,7 @@ namespace loco::workloads {
 
 namespace {
 
-/// Until the last value has come. What is returned torn counts as its oldest word.
+/// Reads until the last value has arrived. A torn value that is returned counts as its oldest word.
 template <typename Variable>
 void read_until_last(const Setup& setup, manager& mgr, Variable& variable, Payload& payload) {
   constexpr std::array kWriter = {NodeId{0}};

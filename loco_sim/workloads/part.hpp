@@ -1,8 +1,8 @@
-// The hosts of one workload: all of a cluster's nodes, or some of them where several workloads share a run.
+// The hosts of one workload: all of a cluster's nodes, or some of them if several workloads share a run.
 //
-// A workload that may be one of several numbers its hosts from 0 (ranks) and reaches the cluster through this: what it
-// posts is marked as its own, so that completions and messages find their way back, whoever of a node's threads takes
-// them. By itself, on all nodes from time 0, nothing is marked and nothing is any different.
+// A workload that may share a run numbers its hosts from 0 (ranks) and uses the cluster through this class. What it
+// posts is marked as its own, so that completions and messages reach it whichever of a node's threads polls them. A
+// workload that has all nodes from time 0 to itself needs no marks, and its run is the same as without this class.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace loco::workloads {
 
-/// Which of several workloads it is, where it runs and from when on.
+/// One of several workloads: where it runs and from when on.
 struct Part {
-  std::string name{};           ///< empty: the only one
+  std::string name{};           ///< empty: the only workload
   std::vector<NodeId> nodes{};  ///< by rank; empty: all
   std::int64_t start_ps = 0;
   Service service{};         ///< of its queue pairs
@@ -26,18 +26,18 @@ struct Part {
   std::uint32_t parts = 1;
 };
 
-/// Workloads of one run at most: their numbers take the upper bits of a token.
+/// Limit on the workloads of one run, whose numbers take the upper bits of a token.
 inline constexpr std::uint32_t kPartsMost = 64;
 
-/// Where several workloads meet on the nodes of a cluster. Outlives the run.
+/// Distributes the completions of nodes that several workloads share. Must outlive the run.
 class MeetingPoint final : public MessageFollower {
  public:
   MeetingPoint(std::uint32_t nodes, std::uint32_t parts) : boxes_(nodes), followers_(parts) {
     for (auto& of_node : boxes_) of_node.resize(parts);
   }
 
-  /// Takes completions of a node, and gives those of part `number` out; others wait for their own threads, which are
-  /// woken.
+  /// Polls completions of a node and returns those of part `number`. The others are kept for their own threads, which
+  /// are woken.
   std::size_t poll(Transport& node, std::uint32_t number, std::span<Completion> out);
   void follow(std::uint32_t number, MessageFollower* follower) { followers_[number] = follower; }
 
@@ -50,16 +50,16 @@ class MeetingPoint final : public MessageFollower {
   }
   [[nodiscard]] std::uint64_t own_id(std::uint64_t work_id) const { return (work_id - 1) / followers_.size() + 1; }
 
-  std::vector<std::vector<std::deque<Completion>>> boxes_;  // of each node and part
-  std::vector<MessageFollower*> followers_;                 // of each part, or null
+  std::vector<std::vector<std::deque<Completion>>> boxes_;  // by node and part
+  std::vector<MessageFollower*> followers_;                 // by part, or null
 };
 
 class WorkloadHosts {
  public:
-  /// A cluster is the hosts of its one workload.
+  /// The hosts of a cluster's only workload.
   WorkloadHosts(SimulatedCluster& cluster)  // NOLINT(google-explicit-constructor)
       : WorkloadHosts(cluster, {.service = cluster.config().service}, nullptr) {}
-  /// `meeting` is null where it is the only workload.
+  /// `meeting` is null for the only workload.
   WorkloadHosts(SimulatedCluster& cluster, Part part, MeetingPoint* meeting)
       : cluster_(cluster),
         part_(std::move(part)),
@@ -77,30 +77,30 @@ class WorkloadHosts {
   /// How its queue pairs deliver.
   [[nodiscard]] nic::DeliveryPolicy delivery() const;
 
-  /// A thread of a rank's node that begins when the workload does.
+  /// Spawns a thread on a rank's node that starts when the workload does.
   void spawn(std::uint32_t rank, const std::string& name, SimulatedCluster::Program program);
-  /// A thread of a node that begins at once.
+  /// Spawns a thread on a node that starts at once.
   void spawn_now(NodeId node, const std::string& name, SimulatedCluster::Program program) {
     cluster_.spawn(node, called(name), std::move(program));
   }
   /// Where the machine is in parts, all of them have the same queue pairs, before anything happens: of a rank's thread
   /// of this number, towards another rank. The thread has been spawned. Elsewhere they are made at their first use.
   void connect_ahead(std::uint32_t rank, std::uint32_t thread, std::uint32_t to);
-  /// For what its threads post. Tokens are below 2^56.
+  /// The tag for what its threads post. Tokens must be below 2^56.
   [[nodiscard]] OperationTag tag(OperationTag own) const;
-  /// For those of a class of their own, as OperationTag::service.
+  /// The service of queue pairs with a traffic class of their own, as OperationTag::service.
   [[nodiscard]] std::uint8_t service_of(std::uint8_t traffic_class) {
     Service service = part_.service;
     service.traffic_class = traffic_class;
     return cluster_.context().service(service);
   }
-  /// Its queue pairs take SENDs; the number of the inbox of each of its nodes.
+  /// Lets its queue pairs receive SENDs. Returns the number of the inbox on each of its nodes.
   std::uint8_t take_sends() {
     part_.service.inbox = static_cast<std::uint8_t>(part_.number + 1);
     service_ = cluster_.context().service(part_.service);
     return part_.service.inbox;
   }
-  /// Completions of what was posted with such tags, by any of the node's threads of this workload.
+  /// Polls completions of what any of the node's threads of this workload has posted with such tags.
   std::size_t poll(Transport& node, std::span<Completion> out) {
     return meeting_ == nullptr ? node.poll(out) : meeting_->poll(node, part_.number, out);
   }

@@ -1,6 +1,6 @@
-// Small communication patterns, each of which stands on one guarantee of the hardware (LOCO paper, Fig. 10) or of the
-// library. The counter "unexpected" counts the rounds whose outcome the guarantee rules
-// out; the checkers find the same from the trace alone.
+// Small communication patterns. Each relies on one guarantee of the hardware (LOCO paper, Fig. 10) or of the library.
+// The counter "unexpected" counts rounds with an outcome that the guarantee excludes; the checkers find the same from
+// the trace alone.
 #include <array>
 
 #include "loco_sim/loco/membership/manager.hpp"
@@ -16,7 +16,7 @@ namespace {
 /// A word on every node, accessed by plain loads, stores, puts and gets.
 class word : public channel {
  public:
-  /// A peer that is connected sees the initial value.
+  /// Connected peers see the initial value.
   word(manager& mgr, std::string_view name, std::uint64_t initial = 0)
       : channel(mgr, name, expect_num{mgr.num_nodes() - 1}), region_(symmetric_region("val", 8)) {
     if (initial != 0) {
@@ -34,7 +34,7 @@ class word : public channel {
   RegionIndex region_;
 };
 
-/// What z holds on every node before the first round.
+/// The value of z on every node before the first round.
 constexpr std::uint64_t kConstant = 1;
 
 struct Round {
@@ -49,14 +49,14 @@ struct Round {
   [[nodiscard]] Transport& node() const { return mgr.transport(); }
 };
 
-// Each returns false when the outcome is one that must not be. Nodes 0 and 1 are the actors, node 2 where named.
+// Each pattern returns false for an outcome that must not occur. Nodes 0 and 1 take part, node 2 where it is named.
 
 void get_and_wait(const Round& r) {
   r.mgr.get(r.y.here(), r.z.on(1), 0, 8, &r.key);
   r.key.wait();
 }
 
-/// B6: a store goes before a later put's read of it. x := i; put(z@1, x); wait.
+/// B6: a store precedes the read of its word by a later put. x := i; put(z@1, x); wait.
 bool store_put(const Round& r) {
   if (r.mgr.my_node() != 0) return true;
   r.x.store(r.i);
@@ -66,7 +66,7 @@ bool store_put(const Round& r) {
   return r.y.load() == r.i;
 }
 
-/// G8: a get reads behind the same thread's earlier put. x := i; wait until stored; put(z@1, x); y := get(z@1).
+/// G8: a get reads after the same thread's earlier put. x := i; wait until stored; put(z@1, x); y := get(z@1).
 bool put_get(const Round& r) {
   if (r.mgr.my_node() != 0) return true;
   r.x.store(r.i);
@@ -76,7 +76,7 @@ bool put_get(const Round& r) {
   return r.y.load() == r.i;
 }
 
-/// pfg: who has waited for a get sees what it fetched. y := 0; y := get(z@1), where z = 1; wait; read y.
+/// pfg: after waiting for a get, a thread sees what it fetched. y := 0; y := get(z@1), where z = 1; wait; read y.
 bool get_read(const Round& r) {
   if (r.mgr.my_node() != 0) return true;
   r.y.store(0);
@@ -99,8 +99,8 @@ bool put_put(const Round& r) {
   return r.x.load() == r.i;
 }
 
-/// F6: two puts read their sources in order, while another thread of the node stores y, then x, some times.
-/// put(x@1, x); put(y@1, y): node 1 may not get a newer x than the y it gets afterwards.
+/// F6: two puts read their sources in order, while another thread of the node repeatedly stores y, then x. put(x@1, x);
+/// put(y@1, y): node 1 must not get a newer x than the y it gets afterwards.
 bool put_put_twice(const Round& r) {
   constexpr std::uint64_t kTimes = 4;
   if (r.mgr.my_node() == 0) {
@@ -122,7 +122,7 @@ bool put_put_twice(const Round& r) {
   return x <= r.y.load();
 }
 
-/// H10 and J7: a put stays behind a get that is fenced from it. y := get(z@1); rfence(1); put(z@1, x).
+/// H10 and J7: a put stays behind a fenced get. y := get(z@1); rfence(1); put(z@1, x).
 bool get_fence_put(const Round& r) {
   if (r.mgr.my_node() != 0) return true;
   r.x.store(kConstant + r.i);
@@ -134,7 +134,7 @@ bool get_fence_put(const Round& r) {
   return r.y.load() < kConstant + r.i;
 }
 
-/// pfp: who has waited for a put may overwrite its source. x := 2 i; put(z@1, x); wait; x := 2 i + 1.
+/// pfp: after waiting for a put, a thread may overwrite its source. x := 2 i; put(z@1, x); wait; x := 2 i + 1.
 bool put_wait_store(const Round& r) {
   if (r.mgr.my_node() != 0) return true;
   r.x.store(2 * r.i);
@@ -146,7 +146,7 @@ bool put_wait_store(const Round& r) {
   return r.y.load() == 2 * r.i;
 }
 
-/// Fig. 22: a barrier completes operations towards third nodes. Node 0: put(z@1, x); barrier; node 2: get(z@1).
+/// Fig. 22: a barrier completes operations on third nodes. Node 0: put(z@1, x); barrier; node 2: get(z@1).
 bool barrier_third_node(const Round& r) {
   if (r.mgr.my_node() == 0) {
     r.x.store(r.i);
@@ -158,7 +158,8 @@ bool barrier_third_node(const Round& r) {
   return r.y.load() == r.i;
 }
 
-/// An atomic is executed once, whatever the network loses. y := faa(z@1, 1); wait: as many as were added before.
+/// An atomic is executed exactly once, whatever the network loses. y := faa(z@1, 1); wait: returns the number of
+/// earlier additions.
 bool fetch_add(const Round& r) {
   if (r.mgr.my_node() != 0) return true;
   r.mgr.fetch_add(r.y.here(), r.z.on(1), 0, 1, &r.key);
@@ -168,7 +169,7 @@ bool fetch_add(const Round& r) {
 
 struct Pattern {
   bool (*round)(const Round&);
-  bool barrier;  ///< rounds end with one; the others concern node 0 alone
+  bool barrier;  ///< true: the round ends with a barrier; false: it concerns node 0 only
 };
 constexpr std::array kPatterns = {
     Pattern{store_put, false},      Pattern{put_get, false},           Pattern{get_read, false},

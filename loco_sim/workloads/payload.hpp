@@ -1,4 +1,4 @@
-// Values that show whether they are whole, and small helpers of the workloads' programs.
+// Values that show whether they are torn, and small helpers of the workloads' programs.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline std::vector<NodeId> each_node(std::uint32_t count) {
   return nodes;
 }
 
-/// A value of some words that are all the same, so that a reader sees whether it is torn.
+/// A value whose words are all the same, so that a reader sees whether it is torn.
 struct Payload {
   explicit Payload(std::int64_t bytes) : words(static_cast<std::size_t>(bytes / 8)) {}
 
@@ -31,7 +31,7 @@ struct Payload {
     else
       variable.store_bytes(std::as_bytes(std::span(words)));
   }
-  /// The last word, which is the last to be written.
+  /// Returns the last word, which is written last.
   std::uint64_t read(shared_bytes& variable) {
     if (words.size() == 1)
       words[0] = variable.load_word();

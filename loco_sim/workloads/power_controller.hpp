@@ -1,9 +1,9 @@
-// The shared state of a distributed DC/DC converter system (LOCO paper, App. B.2): a controller and some converters.
+// The shared state of a distributed DC/DC converter system (LOCO paper, App. B.2): a controller and several converters.
 //
-// Two arrays of owned variables: the duty cycle of each converter, written by the controller, and its output voltage,
-// written by the converter. Each write is pushed to the one node that reads it. Newest value wins: nobody waits, so a
-// control loop runs at the period that its node chooses. Node 0 is the controller, node i + 1 is converter i.
-// Units: duty cycles in [0, 1], volts. Errors: ownership_error for writing what another node owns.
+// Two arrays of owned variables: each converter's duty cycle, written by the controller, and its output voltage,
+// written by the converter. Each write is pushed to the one node that reads it. Nobody waits for a value and the newest
+// one counts, so a control loop runs at the period that its node chooses. Node 0 is the controller, node i + 1 is
+// converter i. Units: duty cycles in [0, 1], volts. Errors: ownership_error for writing what another node owns.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class power_controller : public channel {
   [[nodiscard]] std::uint32_t converters() const { return num_nodes() - 1; }
 
   // --- converter ------------------------------------------------------------------------------------------------
-  /// The newest duty cycle that has come.
+  /// The newest duty cycle that has arrived.
   [[nodiscard]] double duty(std::uint32_t converter) { return duties_[converter].load(); }
   void report(std::uint32_t converter, double volts) {
     voltages_[converter].store(volts);
@@ -43,13 +43,13 @@ class power_controller : public channel {
   }
 
   // --- controller -----------------------------------------------------------------------------------------------
-  /// The newest voltage that has come.
+  /// The newest voltage that has arrived.
   [[nodiscard]] double voltage(std::uint32_t converter) { return voltages_[converter].load(); }
   void regulate(std::uint32_t converter, double duty) {
     duties_[converter].store(duty);
     duties_[converter].push(converter + 1);
   }
-  /// Of the whole system, as the controller sees it: the sum of all converters'.
+  /// The output of the whole system as the controller sees it, the sum of all converters'.
   [[nodiscard]] double output() {
     double sum = 0;
     for (auto& v : voltages_) sum += v.load();

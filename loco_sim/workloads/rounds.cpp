@@ -11,7 +11,7 @@
 namespace loco::workloads {
 
 namespace {
-/// FastForward::approximate: rounds whose times differ by no more than one in so many are alike.
+/// FastForward::approximate: rounds are alike if their times differ by at most one part in this many.
 constexpr std::int64_t kOneIn = 500;
 
 bool alike(FastForward mode, std::int64_t a, std::int64_t b) {

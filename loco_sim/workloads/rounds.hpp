@@ -1,12 +1,12 @@
-// Rounds that all nodes of a workload go through, each in the steps of the one before: once the last ones took the same
-// time on every node, those that would only repeat them are left out, and their time is added (sim.fast_forward).
+// Rounds that all nodes of a workload go through in the same steps. Once the last rounds took the same time on every
+// node, those that would only repeat them are left out and their time is added (sim.fast_forward).
 //
-// What makes that exact. Round i of a node is told by what it finds: the state of NICs and network, the same for all
-// rounds but for a shift in time, and the pages that its data lies in, the same every `period` rounds. When, on every
-// node, each of a period of rounds (and of kAlike at least) ended the same time behind the one a period before, and
-// nothing was lost, marked or paused meanwhile, then so will the rounds after them, until they differ in kind. Nodes
-// are not in the same round at the same time. Rounds are left out between two numbers, the same ones for all: behind
-// the last round that any node has begun, so that what one node does not send no other one waits for.
+// Why this is exact: a node's round depends on the state of NICs and network, which is the same for all rounds except
+// for a shift in time, and on the pages of its data, which repeat every `period` rounds. Suppose that on every node
+// each round of a period (and of kAlike rounds at least) ended the same time after the round one period before, and
+// that meanwhile nothing was lost, marked or paused. Then the following rounds do so, too, until they differ in kind.
+// Nodes are not in the same round at the same time. All nodes leave out the same rounds, which come after the last
+// round that any node has begun, so that no node waits for something that another one does not send.
 #pragma once
 
 #include <algorithm>
@@ -22,56 +22,56 @@
 
 namespace loco::workloads {
 
-/// How often packets were lost, marked, paused or sent again until now: what rounds that are alike do not have.
+/// Number of packets lost, marked or sent again and of pauses so far. Rounds that are alike have none.
 [[nodiscard]] std::uint64_t disturbances(const nic::System& system);
 
 class Rounds {
  public:
   using Round = std::uint32_t;
-  static constexpr Round kAlike = 4;  ///< so many rounds at least took the same time as those before them
-  static constexpr Round kLast = 2;   ///< of a row of rounds that are alike, so many are never left out
+  static constexpr Round kAlike = 4;  ///< at least this many rounds must have taken the same time as those before them
+  static constexpr Round kLast = 2;   ///< this many rounds at the end of a row are never left out
 
-  /// Rounds first, first + 1, ..., last - 1 are alike but for where their data lies; their pages repeat every `period`.
+  /// Rounds first, ..., last - 1 are alike except for where their data lies; their pages repeat every `period` rounds.
   struct Row {
     Round first = 0;
     Round last = 0;
     Round period = 1;
   };
-  /// Rounds from, ..., to - 1 are left out. All nodes go from the end of round from - 1 to the start of round to.
+  /// Rounds from, ..., to - 1 are left out: all nodes go from the end of round from - 1 to the start of round to.
   struct Gap {
     Round from = 0;
     Round to = 0;
-    std::int64_t time_ps = 0;  ///< that they take
+    std::int64_t time_ps = 0;  ///< the time that they take
   };
   using Disturbances = std::function<std::uint64_t()>;
 
-  /// With FastForward::off no round is left out. Rows are in their order, and apart.
+  /// With FastForward::off no round is left out. `rows` must be in order and disjoint.
   Rounds(FastForward mode, std::uint32_t nodes, std::vector<Row> rows, Disturbances disturbances);
 
   /// A node begins a round.
   void begins(Round round) { front_ = std::max(front_, round); }
-  /// `node` has ended a round. Rounds of a node end in their order.
+  /// `node` has ended a round. A node ends its rounds in order.
   void ended(NodeId node, Round round, std::int64_t now_ps);
-  /// The rounds that are left out between `round` and the one that a node begins behind it.
+  /// The rounds that are left out between `round` and the next one that a node begins.
   [[nodiscard]] std::optional<Gap> gap_behind(Round round) const;
-  /// What all rounds that are left out before `round` would have taken.
+  /// The time that all rounds left out before `round` would have taken.
   [[nodiscard]] std::int64_t left_out_ps(Round round) const;
-  /// Is that round left out?
+  /// True if that round is left out.
   [[nodiscard]] bool leaves_out(Round round) const;
-  /// May any still be, or has any been left out?
+  /// True if rounds may still be left out, or have been.
   [[nodiscard]] bool any() const { return !rows_.empty() || !gaps_.empty(); }
 
  private:
   /// A row while nodes go through it.
   struct Watched {
     Row row;
-    std::vector<std::vector<std::int64_t>> ends_ps;  ///< of each node, of the rounds that it has ended
-    std::vector<std::uint32_t> nodes;                ///< by round: how many have ended it
-    std::vector<std::uint64_t> disturbances;         ///< by round: until the last node had ended it
-    Round done = 0;                                  ///< rounds that all nodes have ended
+    std::vector<std::vector<std::int64_t>> ends_ps;  ///< by node, the ends of its rounds
+    std::vector<std::uint32_t> nodes;                ///< by round: number of nodes that have ended it
+    std::vector<std::uint64_t> disturbances;         ///< by round: the number when the last node had ended it
+    Round done = 0;                                  ///< number of rounds that all nodes have ended
   };
   void decide(const Watched& w);
-  /// The time of a period, when on every node the last rounds took the same.
+  /// The time of a period if the last rounds took the same time on every node.
   [[nodiscard]] std::optional<std::int64_t> period_ps(const Watched& w) const;
 
   FastForward mode_;
@@ -83,8 +83,8 @@ class Rounds {
   std::vector<Gap> gaps_;
 };
 
-/// After how many rounds, each of which goes on by so many bytes, data lies in its pages as it did before: as the NIC's
-/// translations have them.
+/// Number of rounds, each of which advances by `bytes`, after which data lies in the same place of its pages again. The
+/// pages are those of the NIC's translations.
 [[nodiscard]] Rounds::Round page_period(const nic::HardwareProfile& profile, std::uint64_t bytes);
 
 }  // namespace loco::workloads

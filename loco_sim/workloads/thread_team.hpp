@@ -1,4 +1,4 @@
-// Several threads of a node that do the same and end together.
+// Several threads of a node that run the same code and end together.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace loco::workloads {
 
-/// Runs body(0) on the calling thread and body(1), ..., body(threads - 1) on threads of their own; returns when all
-/// have ended. An error of one of them ends the program; the caller's stack, which the others use, is there until then.
+/// Runs body(0) on the calling thread and body(1), ..., body(threads - 1) on threads of their own. Returns when all
+/// have ended. An error in one of them ends the program; until then the caller's stack, which the others use, exists.
 template <typename Body>
 void run_team(Transport& node, std::uint32_t threads, const Body& body) {
   const owned_flag ended(node);

@@ -1,6 +1,6 @@
-// Load on the network: messages written by RDMA from host to host, without any LOCO object around them. Each sender
-// posts a message, and the next when that one is complete (or several at once); what is measured is a message's time
-// from its post to its completion. Messages that fail are counted, and the load goes on.
+// Load on the network: messages written by RDMA from host to host, without LOCO objects. Each sender posts the next
+// message when one is complete, or keeps several in flight. Measured is the time from a message's post to its
+// completion. Messages that fail are counted, and the load continues.
 #include <array>
 #include <memory>
 #include <vector>
@@ -15,8 +15,8 @@ namespace {
 enum class Flow : std::uint8_t { incast, permutation, all_to_all, victim };
 
 struct Plan {
-  std::vector<std::vector<std::uint32_t>> receivers;  // of each rank
-  std::vector<Region> memory;                         // of each rank: what it sends and what it receives
+  std::vector<std::vector<std::uint32_t>> receivers;  // by rank
+  std::vector<Region> memory;                         // by rank: what it sends and what it receives
 };
 
 Plan make_plan(const Setup& setup) {

@@ -1,4 +1,4 @@
-// Shared variables: message passing, and the mix of the quick start.
+// Shared variables: message passing, and the mix of operations of the quick start.
 #include <span>
 
 #include "loco_sim/loco/membership/manager.hpp"
@@ -12,7 +12,7 @@ namespace loco::workloads {
 
 namespace {
 
-/// Fig. 9a of the paper: data, then a flag, to one node; whoever sees the flag sees the data.
+/// Fig. 9a of the paper: data, then a flag, to one node. Whoever sees the flag must see the data.
 class message_channel {
  public:
   message_channel(manager& mgr, std::int64_t size)
@@ -32,7 +32,7 @@ class message_channel {
   void wait_for_reply(NodeId from, std::uint64_t i) {
     while (reply_.load() < i) mgr_.pause_for(reply_.full_name(), std::span(&from, 1));
   }
-  /// True when the data belong to the flag.
+  /// Returns true if the data belongs to the flag.
   bool receive(NodeId from, std::uint64_t i) {
     while (flag_.load() < i) mgr_.pause_for(flag_.full_name(), std::span(&from, 1));
     Payload payload(size_);
@@ -50,7 +50,7 @@ class message_channel {
   var<std::uint64_t> reply_;
 };
 
-/// One round: even nodes send to the next node; a last node without a partner rests.
+/// One round: even nodes send to the next node; a last node without a partner does nothing.
 void exchange(message_channel& channel, Transport& node, const Setup& setup, std::uint64_t i) {
   const NodeId me = node.my_node();
   if (me % 2 == 1) {

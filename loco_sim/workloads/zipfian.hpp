@@ -1,10 +1,11 @@
-// Which item of n is asked for, when some are asked for much more often than others: item of rank r with probability
-// proportional to 1 / (r + 1)^0.99, as YCSB draws it.
+// Which of n items is requested, if some are requested much more often than others: the item of rank r with probability
+// proportional to 1 / (r + 1)^0.99, as in YCSB.
 //
 // The generator is that of Gray et al., "Quickly generating billion-record synthetic databases" (SIGMOD 1994), which
-// YCSB uses (Cooper et al., "Benchmarking cloud serving systems with YCSB", SoCC 2010); like YCSB's scrambled one it
-// spreads the ranks over the items by FNV-1a, so that popular items are no neighbours. Not exact: ranks above 1 come
-// from a closed formula. Doubles, as a choice of the programs, not of the machine.
+// YCSB uses (Cooper et al., "Benchmarking cloud serving systems with YCSB", SoCC 2010). Like YCSB's scrambled generator
+// it spreads the ranks over the items with FNV-1a, so that popular items are not adjacent. It is approximate: ranks
+// above 1 come from a closed formula. Doubles are acceptable here, because this is a choice of the programs and not of
+// the machine.
 #pragma once
 
 #include <algorithm>
@@ -44,12 +45,12 @@ class Zipfian {
     return hash;
   }
 
-  /// The sum of i^-theta up to n but for a constant, by Euler and Maclaurin: what is left out is below 1e-20.
+  /// The sum of i^-theta up to n except for a constant, by the Euler-Maclaurin formula; the error is below 1e-20.
   static double rest(double n) {
     return std::pow(n, 1 - kTheta) / (1 - kTheta) + std::pow(n, -kTheta) / 2 - kTheta * std::pow(n, -kTheta - 1) / 12;
   }
 
-  static constexpr std::uint64_t kSummed = std::uint64_t{1} << 22U;  ///< one by one; the rest of a long sum at once
+  static constexpr std::uint64_t kSummed = std::uint64_t{1} << 22U;  ///< terms added one by one
 
   std::uint64_t items_;
   double zeta_ = 0;

@@ -1,7 +1,7 @@
-// A completion queue (IBTA volume 1, 11.4.2; verbs ibv_create_cq, ibv_poll_cq): CQEs in the order in which they were
-// written, until threads poll them.
+// A completion queue (IBTA volume 1, 11.4.2; verbs ibv_create_cq, ibv_poll_cq): holds CQEs in the order in which they
+// were written, until threads poll them.
 //
-// A CQE without room marks the queue as overrun, and from then on it takes none. Private to nic_model/.
+// A CQE that finds no room marks the queue as overrun; an overrun queue takes no further CQE. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@ class CompletionQueue {
   [[nodiscard]] bool empty() const { return cqes_.empty(); }
   [[nodiscard]] std::size_t size() const { return cqes_.size(); }
   [[nodiscard]] bool overrun() const { return overrun_; }
-  [[nodiscard]] bool failed() const { return failed_; }  ///< a completion with an error has ever been written
-  /// CQEs of operations that failed and that nobody has polled, oldest first.
+  [[nodiscard]] bool failed() const { return failed_; }  ///< a CQE with an error was written at some time
+  /// Unpolled CQEs with an error, oldest first.
   [[nodiscard]] std::vector<Cqe> failed_cqes() const;
 
-  /// Has it any CQE of a queue pair?
+  /// True if it holds a CQE of that queue pair.
   [[nodiscard]] bool holds(QpId qp) const;
 
-  /// A CQE has reached memory. False: there is no room for it, now and for ever.
+  /// Adds a CQE that has reached memory. Returns false if there is no room; all later calls return false too.
   [[nodiscard]] bool write(const Cqe& cqe);
-  /// Takes the oldest CQE. Precondition: !empty().
+  /// Removes and returns the oldest CQE. Precondition: !empty().
   Cqe poll();
-  /// False when more are in it.
+  /// Returns false if it holds more CQEs than that.
   [[nodiscard]] bool resize(std::uint32_t entries) {
     if (entries < cqes_.size() || entries == 0) return false;
     entries_ = entries;
     return true;
   }
-  /// Drops what a queue pair has left: it is RESET.
+  /// Drops the CQEs of a queue pair that enters RESET.
   void forget(QpId qp);
 
   void hash(Hasher& h) const;

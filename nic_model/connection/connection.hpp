@@ -1,5 +1,5 @@
 // What requester and responder of a queue pair share: its type, its state in the diagram of IBTA volume 1, 10.3.1, its
-// peer and its attributes. They only read it; verbs/queue_pair.hpp changes it, as the diagram allows. Private to
+// peer and its attributes. They only read it; verbs/queue_pair.hpp changes it as the diagram allows. Private to
 // nic_model/.
 #pragma once
 
@@ -20,12 +20,12 @@ struct QpSettings {
   sim::Duration min_rnr_timer{};
   std::uint16_t max_rd_atomic = 0;
   std::uint16_t max_dest_rd_atomic = 0;
-  std::uint16_t path_mtu = 0;  // 0: as much as the network carries
+  std::uint16_t path_mtu = 0;  // 0: the network's MTU
   std::uint8_t retry_count = 7;
   std::uint8_t rnr_retry = 7;
   std::uint8_t access = kAllAccess;  // rights of remote requests (verbs qp_access_flags)
   std::uint16_t domain = 0;          // protection domain
-  bool xrc = false;                  // its SENDs name the shared receive queue that they are for, and use its CQ
+  bool xrc = false;                  // its SENDs name the shared receive queue to use, and complete in that queue's CQ
 
   bool operator==(const QpSettings&) const = default;
 };
@@ -49,21 +49,21 @@ class alignas(sim::kCacheLine / 2) Connection {
   [[nodiscard]] std::uint8_t peer_port() const { return peer_port_; }
   [[nodiscard]] QpId peer() const { return peer_; }
   [[nodiscard]] NodeId peer_node() const { return peer_node_; }
-  [[nodiscard]] ThreadId thread() const { return thread_; }  ///< whose subevents its work requests are
+  [[nodiscard]] ThreadId thread() const { return thread_; }  ///< thread of its requests' subevents
   [[nodiscard]] QpType type() const { return type_; }
   [[nodiscard]] std::uint8_t policy() const { return policy_; }
   [[nodiscard]] QpState state() const { return state_; }
   [[nodiscard]] std::uint32_t qkey() const { return qkey_; }
-  /// Of all that it sends, for as long as it lives.
+  /// Traffic class of everything it sends; fixed at creation.
   [[nodiscard]] std::uint8_t traffic_class() const { return traffic_class_; }
-  /// The same of answers without payload.
+  /// Traffic class of its answers without payload.
   [[nodiscard]] std::uint8_t ack_class() const { return ack_class_; }
-  /// Which of the system's congestion controls it has (Kernel::congestion()).
+  /// Index of its congestion control among the system's (Kernel::congestion()).
   [[nodiscard]] std::uint8_t congestion() const { return congestion_; }
   /// Their number in Units::settings: qp_settings().
   [[nodiscard]] std::uint32_t settings() const { return settings_; }
 
-  /// Sends are completed as flushed.
+  /// True if its send work requests complete as flushed.
   [[nodiscard]] bool flushes_sends() const { return state_ == QpState::error || state_ == QpState::sqe; }
   [[nodiscard]] bool takes_sends() const { return state_ >= QpState::rts; }
   [[nodiscard]] bool takes_requests() const { return state_ >= QpState::rtr && state_ != QpState::error; }
@@ -97,7 +97,7 @@ class alignas(sim::kCacheLine / 2) Connection {
   std::uint8_t congestion_ = 0;
   std::uint8_t port_ = 0;
   std::uint8_t peer_port_ = 0;
-  std::uint32_t qkey_ = 0;  // UD
+  std::uint32_t qkey_ = 0;  // used by UD only
   std::uint32_t settings_ = 0;
 };
 
@@ -117,7 +117,7 @@ class alignas(sim::kCacheLine / 2) Connection {
   return engine.kernel.port_of(qp.peer_node(), qp.peer_port());
 }
 
-/// How it delivers.
+/// The delivery policy of a queue pair.
 [[nodiscard]] inline const DeliveryPolicy& policy_of(const Engine& engine, const Connection& qp) {
   return engine.kernel.policy(qp.policy());
 }
@@ -125,42 +125,42 @@ class alignas(sim::kCacheLine / 2) Connection {
   return policy_of(engine, engine.connections[id]);
 }
 
-/// Is it the region of a key, and the queue pair in the same protection domain?
+/// True if the queue pair and the region of that key are in the same protection domain.
 [[nodiscard]] inline bool in_domain(const Engine& engine, const Connection& qp, std::uint32_t key) {
   const MemoryRegion* region = engine.region(key);
   return region == nullptr || region->kind.domain == qp_settings(engine, qp).domain ||
          qp_settings(engine, qp).domain == kAnyDomain;
 }
 
-/// May a remote request access this? Its rights are those of the region that also the queue pair grants.
+/// True if a remote request may access this range. Both the region and the queue pair must grant the right.
 [[nodiscard]] inline bool may_serve(const Engine& engine, const Connection& qp, std::uint32_t key, Address address,
                                     std::uint64_t size, std::uint8_t access) {
   return (qp_settings(engine, qp).access & access) == access && engine.allowed(key, qp.node(), address, size, access);
 }
 
-/// Does a message of `total` bytes travel word by word, in any order? So can whoever sees one of its words change
-/// another one before that is read, as the models allow. Nobody can see more of a longer one, and searches have none.
+/// True if a message of `total` bytes travels word by word, in any order. A thread that sees one of its words can then
+/// change another before that is read, as the models allow. Longer messages are not split, because no search uses them.
 [[nodiscard]] inline bool travels_by_words(const Engine& engine, QpType type, std::uint64_t total) {
   constexpr std::uint64_t kMost = 256;
   return engine.kernel.words_travel_alone() && type != QpType::ud && total > 8 && total <= kMost && total % 8 == 0;
 }
-/// Payload of a packet of this queue pair at most.
+/// Payload bytes of a packet of this queue pair at most.
 [[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp) {
   const std::uint16_t path = qp_settings(engine, qp).path_mtu;
   return path == 0 ? engine.mtu(qp.node(), qp.peer_node()) : path;
 }
-/// The same for a message of `total` bytes. Where words travel alone, those of short ones do.
+/// Payload bytes at most of a packet of a message of `total` bytes: one word if the message travels word by word.
 [[nodiscard]] inline std::uint64_t mtu_of(const Engine& engine, const Connection& qp, std::uint64_t total) {
   return travels_by_words(engine, qp.type(), total) ? 8 : mtu_of(engine, qp);
 }
-/// Has a packet a valid length? All packets of a message but the last are full (IBTA volume 1, 9.7.4.1: packet length
-/// validation).
+/// True if a packet has a valid length. All packets of a message but the last are full (IBTA volume 1, 9.7.4.1: packet
+/// length validation).
 [[nodiscard]] inline bool fits_path(const Engine& engine, const Connection& qp, std::uint64_t length, bool last,
                                     std::uint64_t total) {
   const std::uint64_t mtu = mtu_of(engine, qp, total);
   return last ? length <= mtu : length == mtu;
 }
-/// Packets that a message of so many bytes takes, and PSNs with them: one at least.
+/// Number of packets, and of PSNs, that a message of `length` bytes takes; at least one.
 [[nodiscard]] inline std::uint32_t packets_of(const Engine& engine, const Connection& qp, std::uint64_t length) {
   const std::uint64_t bytes = mtu_of(engine, qp, length);
   return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, (length + bytes - 1) / bytes));

@@ -12,7 +12,7 @@ void ReceiveQueue::reveal(ThreadId poster, std::uint32_t count) {
   for (; count > 0; --count) {
     std::size_t next = visible_;
     while (next < entries_.size() && entries_[next].poster != poster) ++next;
-    if (next == entries_.size()) return;  // a RESET has dropped it before this was known
+    if (next == entries_.size()) return;  // a RESET has dropped it before its doorbell was seen
     for (; next > visible_; --next) std::swap(entries_[next], entries_[next - 1]);
     ++visible_;
   }

@@ -1,9 +1,9 @@
 // Receive work requests of one queue pair, or shared by many of a node (IBTA volume 1, 10.8 and 10.2.9; verbs
 // ibv_post_recv, ibv_srq).
 //
-// Order: they are used in the order in which the NIC comes to know of them, which of each thread is that of posting.
-// Two windows of one ring: the NIC knows of the first ones (`visible`), whose doorbell record is in memory; those
-// behind them are posted only. What takes and completes them is responder/responder.hpp. Private to nic_model/.
+// Order: receives are used in the order in which the NIC learns of them, which for each thread is its posting order.
+// The ring has two parts: the NIC knows the first `visible` entries, whose doorbell record is in memory; the rest are
+// only posted. responder/responder.hpp takes and completes them. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace loco::nic {
 
 class ReceiveQueue {
  public:
-  /// `owner`: its queue pair; kNone: shared.
-  /// `cq`: of a queue for XRC, where its completions go.
+  /// `owner` is its queue pair, or kNone if it is shared.
+  /// `cq` is where an XRC queue's completions go.
   ReceiveQueue(NodeId node, std::uint32_t depth, QpId owner, CqId cq = kNone)
       : node_(node), depth_(depth), owner_(owner), cq_(cq) {}
 
@@ -29,25 +29,26 @@ class ReceiveQueue {
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
   [[nodiscard]] CqId cq() const { return cq_; }
   [[nodiscard]] std::uint32_t room() const { return depth_ - static_cast<std::uint32_t>(entries_.size()); }
-  /// In the order of use, as far as the NIC knows of them; then in that of posting.
+  /// The entries that the NIC knows, in order of use, then the others in order of posting.
   [[nodiscard]] std::vector<RecvWqe> posted() const;
-  /// Does the NIC know of one?
+  /// True if the NIC knows of an entry.
   [[nodiscard]] bool ready() const { return visible_ > 0; }
 
   /// Precondition: room() > 0.
   void post(const RecvWqe& wqe, ThreadId poster) { entries_.push_back({wqe, poster}); }
-  /// The doorbell record of `count` more of this poster's has reached memory.
+  /// The doorbell record of `count` more entries of this poster has reached memory.
   void reveal(ThreadId poster, std::uint32_t count);
-  /// Takes the oldest. Precondition: ready().
+  /// Removes and returns the oldest entry. Precondition: ready().
   RecvWqe take();
-  /// Drops all: the queue pair is RESET.
+  /// Drops all entries: the queue pair enters RESET.
   void clear();
 
-  /// Arms the limit of a shared queue; 0 disarms.
+  /// Arms the limit of a shared queue; 0 disarms it.
   void set_limit(std::uint32_t limit) { limit_ = limit; }
-  /// Does it hold less than an armed limit? Then the limit is disarmed (IBTA volume 1, 10.2.9.4) and the event waits.
+  /// If fewer entries than an armed limit are left, disarms the limit (IBTA volume 1, 10.2.9.4), keeps the event for
+  /// take_limit_event(), and returns true.
   bool reach_limit();
-  /// Takes the event.
+  /// Returns whether the event was pending, and clears it.
   bool take_limit_event();
 
   void hash(Hasher& h) const;

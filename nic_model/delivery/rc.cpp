@@ -1,6 +1,6 @@
-// Reliable connections (IBTA volume 1, 9.7): what comes is placed as nic.placement says, and what is lost is found as
-// nic.recovery does, which two go together: in order everything behind a gap is sent again (go-back-N), else what is
-// missing (selective repeat). `nic.placement: unordered` has SRD's order with the completions of verbs.
+// Reliable connections (IBTA volume 1, 9.7). nic.placement sets when packets are placed, nic.recovery how losses are
+// repaired. The two belong together: in-order placement repeats everything from a gap on (go-back-N), all others only
+// what is missing (selective repeat). `nic.placement: unordered` has the order of SRD with the completions of verbs.
 #include "nic_model/delivery/reliable.hpp"
 
 namespace loco::nic {
@@ -15,7 +15,7 @@ DeliveryPolicy rc_policy(const HardwareProfile& p, const DeliveryNetwork& networ
   order.atomics_early = order.writes_early && p.nic_atomic_placement == AtomicPlacement::as_they_come;
   order.one_at_a_time = p.nic_placement == Placement::serial;
   order.says_where = order.overtakes();
-  // A lost answer comes again when later ones have been placed.
+  // A lost answer is repeated after later ones have been placed.
   order.answers_early = order.reads_early || (order.writes_early && network.loses);
   order.any_packet_next = order.overtakes() && (network.ideal || network.any_order);
   const Recovery recovery = recovery_of(p.nic_recovery, p.nic_placement);

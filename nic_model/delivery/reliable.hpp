@@ -1,11 +1,11 @@
-// What reliable transports have in common.
+// What the reliable transports share.
 #pragma once
 
 #include "nic_model/delivery/transports.hpp"
 
 namespace loco::nic {
 
-/// Nothing comes so late: it is not taken for lost.
+/// A tolerance that no packet exceeds, so that none counts as lost.
 inline constexpr sim::Duration kNeverLate{std::int64_t{1} << 60U};
 
 [[nodiscard]] inline TimerUse timer_on(const DeliveryNetwork& network) {
@@ -13,7 +13,7 @@ inline constexpr sim::Duration kNeverLate{std::int64_t{1} << 60U};
   return network.timers ? TimerUse::watched : TimerUse::exceptions;
 }
 
-/// `early`: packets are placed as they come.
+/// `early`: packets are placed as they arrive.
 [[nodiscard]] inline DeliveryPaths paths_of(const TransportOptions& options, bool early) {
   DeliveryPaths paths;
   paths.choice = options.choice;
@@ -22,8 +22,9 @@ inline constexpr sim::Duration kNeverLate{std::int64_t{1} << 60U};
   return paths;
 }
 
-/// Of srd, rud and rudi: packets are placed as they come, requests are executed and completed when they are whole, each
-/// packet is answered; what is lost is told by the headers of a trimmed packet, by later ones, or by a time-out.
+/// The policy of srd, rud and rudi: packets are placed as they arrive, requests are executed and completed once they
+/// are whole, and each packet is answered. A loss is detected by the header of a trimmed packet, by later packets, or
+/// by a timeout.
 [[nodiscard]] DeliveryPolicy unordered_policy(const HardwareProfile& profile, const DeliveryNetwork& network);
 
 }  // namespace loco::nic

@@ -1,6 +1,6 @@
-// Like Amazon's Scalable Reliable Datagram (Shalev et al., "A Cloud-Optimized Transport Protocol for Elastic and
-// Scalable HPC", IEEE Micro 2020; AWS' EFA, rdma-core providers/efa): up to 64 paths, no order among messages, no
-// atomics. RUD of Ultra Ethernet is the same (uet.cpp).
+// A transport like Amazon's Scalable Reliable Datagram (Shalev et al., "A Cloud-Optimized Transport Protocol for
+// Elastic and Scalable HPC", IEEE Micro 2020; AWS' EFA, rdma-core providers/efa): up to 64 paths, no order among
+// messages, no atomics. Ultra Ethernet's RUD has the same policy (uet.cpp).
 #include "nic_model/delivery/reliable.hpp"
 
 namespace loco::nic {

@@ -1,8 +1,8 @@
-// Like the transport of Ultra Ethernet 1.0 (UEC specification; Linux RFC drivers/ultraeth): its modes of packet
+// A transport like that of Ultra Ethernet 1.0 (UEC specification; Linux RFC drivers/ultraeth), with its modes of packet
 // delivery.
-//   ROD   reliable, ordered: one entropy, what comes early is dropped and asked for again
-//   RUD   reliable, unordered: many entropies, each request has its effect once; unordered_policy, as SRD
-//   RUDI  for idempotent operations: what comes again has its effect again; WRITEs and READs only
+//   ROD   reliable, ordered: one entropy; packets that arrive early are dropped and requested again
+//   RUD   reliable, unordered: many entropies, each request takes effect once; unordered_policy, as SRD
+//   RUDI  for idempotent operations, WRITE and READ only: a repeated request takes effect again
 #include "nic_model/delivery/reliable.hpp"
 
 namespace loco::nic {

@@ -1,5 +1,5 @@
-// Invariants of units: each unit has a check() of the conditions that hold between two steps. Debug builds call it
-// after every step (LOCO_SIM_CHECK_STEPS). Private to nic_model/.
+// Checks of the units' invariants: each unit has a check() of the conditions that hold between two steps. Debug builds
+// call it after every step (LOCO_SIM_CHECK_STEPS). Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace loco::nic {
 
-/// Of one unit: which one, and when. A condition that does not hold throws sim::BrokenInvariant.
+/// The check of one unit at one time. Throws sim::BrokenInvariant for a condition that does not hold.
 class Check {
  public:
   /// `unit`: what is checked ("requester"); `of`: whose it is ("queue pair", "node"), with its index.

@@ -1,7 +1,7 @@
-// One step of the machine in the making: what every unit needs of the others, and who watches.
+// What a unit needs while it carries out a step: access to the other units, and the observer.
 //
-// Each unit keeps its state to itself: fields are private, others ask or call. An Engine says where the units are. It
-// names their types only: a wing can use those whose headers it may include (README.md, "Who knows whom"). Private to
+// Each unit keeps its fields private; other units ask it or call it. An Engine says where the units are but only names
+// their types, so a wing can use only those whose headers it may include (README.md, "Who knows whom"). Private to
 // nic_model/.
 #pragma once
 
@@ -82,7 +82,7 @@ class Engine : public Units {
 
   /// The hardware of a NIC and its host.
   [[nodiscard]] const HardwareProfile& profile(NicId nic) const { return kernel.profile(nic); }
-  /// Whose memory, threads and completion queues a NIC works for.
+  /// The host whose memory, threads and completion queues a NIC works for.
   [[nodiscard]] NodeId host_of(NicId nic) const { return kernel.host_of(nic); }
   [[nodiscard]] bool fault(Fault f) const { return kernel.faults().has(f); }
   [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
@@ -96,30 +96,30 @@ class Engine : public Units {
   bool cancel(sim::EventHandle event) { return kernel.cancel(event); }
   void count(std::uint64_t Counters::*what, std::uint64_t more = 1) { kernel.count(what, more); }
 
-  /// Gives an id and an order stamp to a subevent and announces it, as of now or of the later instant that it names.
-  /// With the witness off: 0, and nothing happens.
+  /// Gives a subevent an id and an order stamp, and announces it as of now or of the later time that it names. With the
+  /// witness off it does nothing and returns 0.
   SubeventId begin(Subevent subevent);
   /// Announces that a subevent has been replaced by one with the same id and its own order stamp.
   void repeat(const Subevent& subevent);
   void hold(std::uint32_t buffer) { payloads.hold(buffer); }
   void release(std::uint32_t buffer) { payloads.release(buffer); }
 
-  /// Tells the observer of a packet, whose ends are hosts to it.
+  /// Tells the observer of a packet, with hosts in place of NICs as its ends.
   void tell(PacketStep step, const fabric::Packet& packet);
 
-  /// May a NIC access [address, address + size) of its host's memory with this key and these rights?
+  /// True if a NIC may access [address, address + size) of its host's memory with this key and these rights.
   [[nodiscard]] bool allowed(std::uint32_t key, NicId nic, Address address, std::uint64_t size,
                              std::uint8_t access) const;
-  /// Payload of a packet between these nodes at most. With the flow model a packet is a message, but on the way from a
-  /// NIC to itself.
+  /// The greatest payload of a packet between these nodes. In the flow model a packet is a whole message, except one
+  /// that a NIC sends to itself.
   [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const { return network.segment_max(from == to); }
-  /// A packet's payload passes the packet buffer of a NIC, and its data path.
+  /// How long a packet's payload takes through a NIC's packet buffer and data path.
   [[nodiscard]] sim::Duration buffer_time(NicId nic, std::uint32_t bytes) const {
     const HardwareProfile& p = profile(nic);
     const sim::Duration buffered = sim::transmission_time({bytes}, p.nic_buffer_rate);
     return p.nic_path_rate.value == 0 ? buffered : buffered + path_time(nic, bytes);
   }
-  /// By how much the data path of a NIC is behind PCIe: both carry the data at the same time, piece by piece.
+  /// How much longer a NIC's data path takes than PCIe. Both carry the same data at the same time, piece by piece.
   [[nodiscard]] sim::Duration path_time(NicId nic, std::uint32_t bytes) const;
   /// The region of a key, or null.
   [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {
@@ -127,7 +127,7 @@ class Engine : public Units {
     return index < regions.size() && regions[index].rkey == key ? &regions[index] : nullptr;
   }
 
-  /// Is it memory on the NIC, which is reached without PCIe?
+  /// True if the region is memory on the NIC, which is reached without PCIe.
   [[nodiscard]] bool on_device(std::uint32_t key) const {
     const MemoryRegion* r = region(key);
     return r != nullptr && r->kind.device;
@@ -136,7 +136,7 @@ class Engine : public Units {
 
 /// The address of the word that holds `address`.
 [[nodiscard]] constexpr Address word_of(Address address) { return address & ~Address{7}; }
-/// Words that [address, address + size) touches.
+/// Number of words that [address, address + size) touches.
 [[nodiscard]] constexpr std::uint32_t words_of(Address address, std::uint64_t size) {
   return size == 0 ? 0 : static_cast<std::uint32_t>((word_of(address + size - 1) - word_of(address)) / 8 + 1);
 }

@@ -13,8 +13,8 @@ namespace loco::nic {
   return x ^ (x >> 31U);
 }
 
-/// A sequence of words. Each step is a bijection of the state, as the finaliser at the end: sequences that differ in
-/// one word never meet.
+/// Hash of a sequence of words. Each step, and the finaliser at the end, is a bijection of the state, so sequences that
+/// differ in one word never have the same hash.
 class Hasher {
  public:
   void add(std::uint64_t word) {

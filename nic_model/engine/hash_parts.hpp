@@ -1,4 +1,4 @@
-// What several units hash of the records that they hold: see System::behaviour_hash. Private to nic_model/.
+// How units hash records that several of them hold: see System::behaviour_hash. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine/hash.hpp"
@@ -7,7 +7,7 @@
 
 namespace loco::nic {
 
-/// `length` bytes of a buffer, from `from` on; nothing of kNoBuffer.
+/// Hashes `length` bytes of a buffer from `from` on; nothing for kNoBuffer.
 inline void add_payload(Hasher& h, const Payloads& payloads, std::uint32_t buffer, std::uint32_t from,
                         std::uint32_t length) {
   if (buffer == fabric::kNoBuffer) return;
@@ -21,7 +21,7 @@ inline void add_payload(Hasher& h, const Payloads& payloads, std::uint32_t buffe
   }
 }
 
-/// A buffer into which memory is being read: the first `read` bytes are, where they are read in their order.
+/// Hashes a buffer into which memory is being read: its first `read` bytes if it is read in order, otherwise all of it.
 inline void add_part_read(Hasher& h, const Payloads& payloads, std::uint32_t buffer, std::uint32_t read) {
   const bool any = payloads.in_any_order(buffer);
   add_payload(h, payloads, buffer, 0, any ? payloads.size(buffer) : read);

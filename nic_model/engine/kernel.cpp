@@ -18,14 +18,14 @@ bool any_policy(const SystemConfig& c, const Holds& holds) {
 }
 bool sprays(const DeliveryPolicy& policy) { return policy.paths.sprays(); }
 
-/// May packets of one flow take several paths?
+/// True if packets of one flow may take several paths.
 bool has_paths(const SystemConfig& c) {
   const fabric::Routing routing = c.network.options.routing;
   if (routing == fabric::Routing::ecmp && any_policy(c, sprays)) return true;
   return routing != fabric::Routing::deterministic && routing != fabric::Routing::ecmp;
 }
 
-/// Can packets be lost, or come in another order than they were sent in?
+/// True if packets can be lost or reordered.
 bool can_lose(const SystemConfig& c) {
   if (c.profile.link_ideal) return false;
   const fabric::Options& o = c.network.options;
@@ -33,14 +33,14 @@ bool can_lose(const SystemConfig& c) {
          !c.network.changes.empty();
 }
 
-/// May TLPs of a packet be one step? Not where each is observed, waits for credits or a distance, or may pass others;
-/// nor where PCIe takes no time, or packets are messages of any length.
+/// True if all TLPs of a packet may be one step. They may not where each TLP is observed, waits for credits or for a
+/// minimum distance, or may pass others; nor where PCIe takes no time, or packets are messages of any length.
 bool has_bursts(const HardwareProfile& p) {
   return p.nic_word_order == WordOrder::ascending && p.faults.none() && p.pcie_rate.value != 0 &&
          p.pcie_posted_credits.count == 0 && p.pcie_write_interval.ps == 0 &&
          p.nic_stale_operands == StaleOperands::none;
 }
-/// Nor where several NICs, whose TLPs have no order among them, write a memory.
+/// Nor if several NICs write to one memory, because their TLPs have no order among them.
 bool has_bursts(const SystemConfig& c) {
   const HostsConfig& hosts = c.hosts;
   const auto all = [](const auto& values, const auto& holds) { return std::ranges::all_of(values, holds); };
@@ -49,7 +49,7 @@ bool has_bursts(const SystemConfig& c) {
          all(hosts.of, [](const HostConfig& h) { return h.nics == 1 && h.ports == 1; });
 }
 
-/// Every host's profile is one that there is, fits, and fits the others; every host has a NIC.
+/// Each host needs a NIC and a known, valid profile that agrees with the other profiles.
 void check_hosts(const SystemConfig& c) {
   if (c.hosts.of.empty()) return;
   if (c.hosts.of.size() != c.nodes)
@@ -99,7 +99,7 @@ SystemConfig checked(const SystemConfig& config) {
     throw std::invalid_argument("congestion.algorithm hpcc, timely, swift and nscc need links with a rate");
   }
   SystemConfig c = config;
-  for (HardwareProfile& p : c.hosts.hardware) {  // what belongs to the network, and to the experiment
+  for (HardwareProfile& p : c.hosts.hardware) {  // fields of the network and the experiment are the same for all
     p.link_delay = c.profile.link_delay;
     p.link_mtu = c.profile.link_mtu;
     p.link_overhead = c.profile.link_overhead;
@@ -263,26 +263,27 @@ Kernel::Kernel(const SystemConfig& c)
   nics_ = c.nodes + static_cast<NicId>(further_nics_.size());
   if (!c.hosts.of.empty()) set_kinds();
   ranked_ = c.network.share.ranked;
-  // Speculation compares what it has read from its beginning on; the flaw is about what was read last.
+  // Speculation compares what was read from the beginning on, and the stale-operand flaw depends on what was read last;
+  // so both need words in order.
   any_word_order_ = c.profile.nic_word_order == WordOrder::any &&
                     c.profile.pcie_read_ordering != ReadOrdering::speculative &&
                     c.profile.nic_stale_operands == StaleOperands::none;
-  // Packets of a word would cost what packets cost: only where none costs anything.
+  // A packet of one word would cost as much as any other packet, so words travel alone only where packets are free.
   const HardwareProfile& p = c.profile;
   const bool free =
       p.pcie_rate.value == 0 && p.nic_transmit.ps == 0 && p.nic_receive.ps == 0 && p.nic_packet_gap.ps == 0;
   const bool overtakes = any_policy(c, [](const DeliveryPolicy& policy) { return policy.order.overtakes(); });
   words_travel_alone_ = any_word_order_ && free && p.link_ideal && !overtakes && p.faults.none() &&
                         c.network.model == fabric::Model::packet;
-  const bool flows = c.network.model == fabric::Model::flow;  // whose events are not here: time must not run ahead
+  const bool flows = c.network.model == fabric::Model::flow;  // their events are elsewhere, so time must not run ahead
   times_ports_ = c.timers && !c.profile.link_ideal && !flows;
-  // As if it came over other switches than those before it: what one hop takes for a whole packet.
+  // At most what one hop takes for a whole packet, as if the packet had taken other switches than those before it.
   if (!c.profile.link_ideal) {
     packet_spread_ = c.profile.link_delay + c.profile.switch_latency +
                      sim::transmission_time(c.profile.link_mtu + c.profile.link_overhead, c.profile.link_rate);
   }
   const bool drops = loses_packets_ && c.network.has(fabric::FlowControl::drop_tail);
-  in_time_ = c.timed || c.timers;  // else a window would keep packets in an order that nothing else keeps
+  in_time_ = c.timed || c.timers;  // elsewhere a window would impose an order on packets that nothing guarantees
   drops_in_time_ = in_time_ && drops;
   datagrams_overtake_ = c.profile.link_ideal && !in_time_;
   for (NicId nic = 0; nic < nics(); ++nic) {
@@ -290,7 +291,7 @@ Kernel::Kernel(const SystemConfig& c)
         windows_ || (in_time_ && (lossy_timeout(nic).ps > 0 || slow_restarts(nic) ||
                                   profile(nic).nic_tx_window.count > 0 || profile(nic).nic_slow_restart_idle.ps > 0));
   }
-  // With these faults each answer is for its own work request: none says how far a window has come.
+  // With these faults each answer is for its own work request, so no answer says how far a window has advanced.
   const Faults& faults = c.profile.faults;
   if (faults.has(Fault::responder_reorders) || faults.has(Fault::early_write_completion)) windows_ = false;
   const fabric::Options& options = c.network.options;
@@ -312,7 +313,7 @@ Kernel::Kernel(const SystemConfig& c)
   }
 }
 
-/// Equal ones are one kind.
+/// NICs with equal profiles are of one kind.
 void Kernel::set_kinds() {
   for (NicId nic = 0; nic < nics(); ++nic) {
     const NodeId host = host_of(nic);

@@ -1,5 +1,5 @@
-// What drives all units: the configuration, simulated time, the pending events, the order counter, what is counted.
-// A value. Private to nic_model/.
+// What all units share: the configuration, simulated time, pending events, the order counter and the counters. A value.
+// Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace loco::nic {
 
-/// Event kinds of the NIC model: what `where` and `a` mean.
+/// Event kinds of the NIC model. The comments say what `where` and `a` are and what is due.
 enum EventKind : std::uint16_t {
   kEventThreadStep = 0x200,  ///< thread
   kEventDrain,               ///< thread: the head of its store buffer
@@ -29,25 +29,25 @@ enum EventKind : std::uint16_t {
   kEventAtomicDone,          ///< node, bank: an atomic has ended (when no write had to be committed)
   kEventRespond,             ///< qp: next packet of its responses
   kEventCommit,              ///< ordering domain, write number: next TLP of a posted write reaches memory
-  kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders let loose
+  kEventStrayRequest,        ///< qp, stray slot: a request that the fault responder_reorders has set apart
   kEventTimeout,             ///< qp: its transport timer
   kEventRnrTimer,            ///< qp: the receiver may be ready now
   kEventUnitFree = 0x240,    ///< qp: the processing unit that it waits for is free
   kEventArrival,             ///< qp: the oldest packet that waits for the queue pair's context
   kEventProbe,               ///< node, probe: next step of a bare DMA read
   kEventProbeDone,           ///< node: the data of a bare DMA read is in the device
-  kEventAckTimers,           ///< those who wait for answers are looked at: requester/ack_timers.hpp
+  kEventAckTimers,           ///< requesters that wait for answers are checked: requester/ack_timers.hpp
   kEventNoAnswer,            ///< qp: what it has sent, or the answer to it, was dropped by its peer: no_answer.hpp
   kEventSetFlag,             ///< host: its flag `a` becomes `b`, by nobody of the machine
 };
 
-/// The time of a pending event that nobody knows yet: another event, pending too, will say it. When any pending event
-/// may be next, so may this one.
+/// The time of a pending event whose time another pending event will set. Where any pending event may be next, so may
+/// this one.
 inline constexpr sim::SimTime kNoTimeYet = sim::SimTime::max();
 
 class Kernel {
  public:
-  /// Throws std::invalid_argument for a configuration that cannot be.
+  /// Throws std::invalid_argument for an impossible configuration.
   explicit Kernel(const SystemConfig& config);
 
   [[nodiscard]] const SystemConfig& config() const { return config_; }
@@ -58,7 +58,7 @@ class Kernel {
       return config_.profile;
     return kinds_[kind_of_[nic]];
   }
-  /// Of all hosts.
+  /// Number of NICs of all hosts.
   [[nodiscard]] NicId nics() const { return nics_; }
   [[nodiscard]] PortId ports() const { return nics() + static_cast<PortId>(further_ports_.size()); }
   [[nodiscard]] NicId nic_of_port(PortId port) const {
@@ -74,15 +74,15 @@ class Kernel {
   [[nodiscard]] NodeId host_of(NicId nic) const {
     if (nic < config_.nodes) [[likely]]
       return nic;
-    if (nic == kNone) return kNone;  // a datagram's queue pair has no peer
+    if (nic == kNone) return kNone;  // a UD queue pair has no peer
     const NicId of_port = nic_of_port(nic);
     return of_port < config_.nodes ? of_port : further_nics_[of_port - config_.nodes].host;
   }
-  /// Which of its host's NICs it is.
+  /// The NIC's index among those of its host.
   [[nodiscard]] std::uint32_t index_of(NicId nic) const {
     return nic < config_.nodes ? 0 : further_nics_[nic - config_.nodes].index;
   }
-  /// Throws std::invalid_argument when the host has no such NIC.
+  /// Throws std::invalid_argument if the host has no such NIC.
   [[nodiscard]] NicId nic_of(NodeId host, std::uint32_t index) const;
   [[nodiscard]] const Faults& faults() const { return config_.profile.faults; }
   /// How connections deliver, by policy_number().
@@ -90,52 +90,55 @@ class Kernel {
   /// Of a queue pair of this type, whose QpConfig::transport is `own`: its number in transports(), and behind those the
   /// ones of SystemConfig::transports. Throws std::invalid_argument where there is no such one.
   [[nodiscard]] std::uint8_t policy_number(QpType type, std::uint8_t own) const;
-  /// The network can lose packets, or change their order.
+  /// True if the network can lose or reorder packets.
   [[nodiscard]] bool loses_packets() const { return loses_packets_; }
-  /// The words of one message are read and placed in any order (nic.word_order).
+  /// True if the words of one message are read and placed in any order (nic.word_order).
   [[nodiscard]] bool any_word_order() const { return any_word_order_; }
-  /// Without a network, its words travel one by one as well (pcie/parts.hpp).
+  /// True if, without a network, the words of a message also travel one by one (pcie/parts.hpp).
   [[nodiscard]] bool words_travel_alone() const { return words_travel_alone_; }
-  /// TLPs of a packet may be one step: see pcie/bursts.hpp.
+  /// True if all TLPs of a packet may be one step: see pcie/bursts.hpp.
   [[nodiscard]] bool bursts() const { return bursts_; }
-  /// Is any of them under way?
+  /// True if such a step is in progress.
   [[nodiscard]] bool bursting() const { return bursting_ != 0; }
   void burst_begins() { ++bursting_; }
   void burst_ends() { --bursting_; }
 
-  /// What waits for a paused port is late, too, and repeated: in runs in the order of time, on every network.
+  /// True if packets that wait for a paused port can time out and be sent again: in runs in the order of time, on every
+  /// network but the ideal one and the flow model.
   [[nodiscard]] bool times_ports() const { return times_ports_; }
-  /// Datagrams come in any order, each for itself: on the ideal network, where any pending event may be next.
+  /// True if datagrams arrive in any order: on the ideal network, where any pending event may be next.
   [[nodiscard]] bool datagrams_overtake() const { return datagrams_overtake_; }
-  /// Where packets of a queue pair come in any order, whatever paths there are: how much later than at once a NIC takes
-  /// one, at most, in the order of time; on the ideal network no time passes.
+  /// By how much, at most, a NIC delays packets of a queue pair that arrive in any order whatever the paths. On the
+  /// ideal network no time passes.
   [[nodiscard]] sim::Duration packet_spread() const { return packet_spread_; }
 
   /// Is this a run in the order of time?
   [[nodiscard]] bool in_time() const { return in_time_; }
-  /// The first time-out of adaptive retransmission, whose time-outs adapt to round trips: on fabrics that drop.
+  /// The first timeout of adaptive retransmission, which adapts its timeouts to round trips, on fabrics that drop
+  /// packets; otherwise zero.
   [[nodiscard]] sim::Duration lossy_timeout(NodeId node) const {
     return drops_in_time_ ? profile(node).nic_lossy_timeout : sim::Duration{};
   }
-  /// Behind a time-out a queue pair of this NIC begins with a small window.
+  /// True if a queue pair of this NIC starts with a small window after a timeout.
   [[nodiscard]] bool slow_restarts(NodeId node) const {
     const SlowRestart restart = profile(node).nic_slow_restart;
     return in_time_ && (restart == SlowRestart::on || (restart == SlowRestart::drop_tail && drops_in_time_));
   }
-  /// Does a requester measure round trips, or count what is under way (requester/transmit_window.hpp)?
+  /// True if requesters measure round trips or count what is in flight (requester/transmit_window.hpp).
   [[nodiscard]] bool windows() const { return windows_; }
-  /// Congestion control, and whether it goes by answers: in runs in the order of time.
+  /// The settings of congestion control. controls(): whether any algorithm acts on answers, which only runs in the
+  /// order of time allow.
   [[nodiscard]] const fabric::CongestionSettings& congestion(std::uint8_t which = 0) const {
     return congestion_[which];
   }
   [[nodiscard]] bool controls() const { return controls_; }
-  /// May a requester have to wait for answers before it sends more?
+  /// True if a requester may have to wait for answers before it sends more.
   [[nodiscard]] bool holds_back() const { return windows_ || controls_; }
-  /// Packets of a message for each ACK; 0: the last one asks for it.
+  /// Packets of a message for each ACK; 0: only the last one requests an ACK.
   [[nodiscard]] std::uint32_t ack_every(NodeId node) const { return controls_ ? 1 : profile(node).nic_ack_coalescing; }
 
   [[nodiscard]] sim::SimTime now() const { return now_; }
-  /// An event is about to be handled.
+  /// To call before an event is handled.
   void advance(sim::SimTime to) {
     if (to > now_) now_ = to;
     ++counters_.events;
@@ -143,7 +146,7 @@ class Kernel {
   sim::EventHandle schedule(EventKind what, std::uint32_t where, std::uint64_t a, sim::SimTime at) {
     return events_.push({.at = at < now_ ? now_ : at, .what = what, .where = where, .a = a});
   }
-  /// The same for one part of what the event is about.
+  /// The same for one part of what the event concerns.
   sim::EventHandle schedule_part(EventKind what, std::uint32_t where, std::uint64_t a, std::uint64_t part,
                                  sim::SimTime at) {
     return events_.push({.at = at < now_ ? now_ : at, .what = what, .where = where, .a = a, .b = part});
@@ -154,11 +157,11 @@ class Kernel {
 
   // --- a part of a machine (docs/parallel-runs.md)
   // ----------------------------------------------------------------------
-  /// Is this NIC simulated here?
+  /// True if this NIC is simulated in this part.
   [[nodiscard]] bool has(NicId nic) const { return config_.network.share.has(nic); }
-  /// Events of equal time are ordered as in parts.
+  /// True if events of equal time are ordered as in a machine in parts.
   [[nodiscard]] bool ranked() const { return ranked_; }
-  /// An event of a queue pair that others ask for: of this part at `at`, or for another part to take.
+  /// Schedules an event of a queue pair at another one's request: in this part, or by handing it to the NIC's part.
   void schedule_for(NicId nic, sim::Event event) {
     event.priority = kOfOthers;
     if (!has(nic)) return for_others_.push_back(event);
@@ -170,25 +173,26 @@ class Kernel {
   void schedule_last(EventKind what, NodeId host, std::uint64_t a, std::uint64_t b, sim::SimTime at) {
     events_.push({.at = at, .what = what, .priority = kLast, .where = host, .a = a, .b = b});
   }
-  /// What was counted, and the time, are those of both.
+  /// Adds another part's counters and takes the later time.
   void absorb(const Kernel& part);
 
   /// The next order stamp.
   std::uint64_t next_seq() { return seq_++; }
   [[nodiscard]] std::uint64_t seq() const { return seq_; }
-  /// The next subevent's id. Throws std::length_error when there are no more.
+  /// The next subevent's id. Throws std::length_error if no id is left.
   SubeventId next_subevent();
   [[nodiscard]] SubeventId subevents() const { return subevents_; }
 
-  /// A look at those who wait for answers (requester/ack_timers.hpp) is pending; it is not any more.
+  /// look_begins(): a check of the requesters that wait for answers (requester/ack_timers.hpp) becomes pending;
+  /// look_ends(): it no longer is.
   void look_begins() { ++looks_; }
   void look_ends() { --looks_; }
-  /// Is nothing else pending?
+  /// True if nothing but such checks is pending.
   [[nodiscard]] bool only_looks() const { return events_.size() == looks_; }
 
-  /// Steps that have no event of their own count as if they had.
+  /// Counts steps that have no event of their own as events.
   void count_steps(std::uint64_t steps) { counters_.events += steps; }
-  /// The event being handled is no step.
+  /// Does not count the event being handled as a step.
   void uncount_step() { --counters_.events; }
   void count(std::uint64_t Counters::*what, std::uint64_t more = 1) { counters_.*what += more; }
   [[nodiscard]] const Counters& counters() const { return counters_; }
@@ -196,7 +200,7 @@ class Kernel {
   bool operator==(const Kernel& other) const;
 
  private:
-  static constexpr std::uint8_t kOfOthers = sim::kRanked + 1;  // behind the network's
+  static constexpr std::uint8_t kOfOthers = sim::kRanked + 1;  // after the network's events
   static constexpr std::uint8_t kLast = kOfOthers + 1;
 
   void set_kinds();
@@ -216,8 +220,8 @@ class Kernel {
   bool words_travel_alone_ = false;
   bool datagrams_overtake_ = false;
   sim::Duration packet_spread_{};
-  bool in_time_ = false;        // a run in the order of time
-  bool drops_in_time_ = false;  // and its switches drop
+  bool in_time_ = false;        // this run takes events in the order of time
+  bool drops_in_time_ = false;  // the same, and switches drop packets
   bool windows_ = false;
   bool controls_ = false;
   std::vector<fabric::CongestionSettings> congestion_{};  // the network's, then SystemConfig::congestion

@@ -1,8 +1,8 @@
-// A set-associative cache of keys with least-recently-used replacement, as a value: queue pair contexts, memory
-// translations, the IOMMU's buffer.
+// A set-associative cache of keys with least-recently-used replacement, as a value: for queue pair contexts, memory
+// translations and the IOMMU's translation buffer.
 //
-// Remembers keys only: what is cached does not matter to the model, whether it is does. Without entries it holds
-// everything. Deterministic: a key's set is a fixed hash of it.
+// It holds keys only, because the model needs to know whether something is cached, not its content. With 0 entries it
+// holds everything. Deterministic: a key's set is a fixed hash of it.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,14 @@ template <class Key>
 class KeyCache {
  public:
   KeyCache() = default;
-  /// Precondition: ways, banks > 0. `entries` is rounded down to whole sets, but to one at least. The sets are in
-  /// `banks` parts of the same size: keys of different banks never share a set, as long as there are as many sets as
-  /// banks.
+  /// Precondition: ways, banks > 0. `entries` is rounded down to whole sets, but at least one. The sets are divided
+  /// evenly among `banks`; keys of different banks never share a set if there are at least as many sets as banks.
   KeyCache(std::uint32_t entries, std::uint32_t ways, std::uint32_t banks = 1)
       : ways_(std::min(ways, entries)),
         sets_(entries == 0 ? 0 : entries / ways_, 0),
         in_bank_(std::max<std::size_t>(1, sets_.size() / banks)) {}
 
-  /// True when the key was there. Makes it the newest of its set. Precondition: bank < banks.
+  /// True if the key was in the cache. Makes it the newest of its set. Precondition: bank < banks.
   bool touch(Key key, std::uint64_t bank = 0) { return sets_.empty() || touch_in(set_of(key, bank), key); }
   /// Has the simulating machine's cache fetch what touch() will look at. Changes nothing.
   void prefetch(Key key) const {
@@ -73,9 +72,9 @@ class KeyCache {
   [[nodiscard]] const Key* line(std::size_t set) const { return lines_.data() + (sets_[set] - 1) * std::size_t{ways_}; }
 
   std::uint32_t ways_ = 1;
-  std::vector<std::uint32_t> sets_;  // where in lines_ a set is, counted from 1; 0: never used
-  std::vector<Key> lines_;           // a used set after the other, newest key first
-  sim::Modulus in_bank_{1};          // by the sets of a bank
+  std::vector<std::uint32_t> sets_;  // where the set is in lines_, counted from 1; 0: never used
+  std::vector<Key> lines_;           // the used sets one after the other, each with its newest key first
+  sim::Modulus in_bank_{1};          // by the number of sets in a bank
 };
 
 }  // namespace loco::nic

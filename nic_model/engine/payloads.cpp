@@ -12,7 +12,7 @@ std::uint32_t Payloads::acquire(std::uint32_t size, std::uint32_t base) {
   buffer.order.clear();
   if (size > buffer.small.size()) {
     if (size > buffer.large.capacity()) {
-      buffer.large.clear();  // what an earlier message left is not worth a copy
+      buffer.large.clear();  // clearing first avoids a copy of the old content
       buffer.large_written = false;
     }
     buffer.large.resize(size);

@@ -15,10 +15,10 @@
 
 namespace loco::nic {
 
-/// A word of a READ's data that an earlier execution of the READ had found before, as this one has found it: for the
-/// trace, with the witness only.
+/// The newest sample of a word in a READ's data that an earlier execution of the same READ had read before. Kept for
+/// the trace, with the witness only.
 struct RepeatedSample {
-  SubeventId id = 0;  // of the word's aNRR
+  SubeventId id = 0;  // the word's aNRR
   Address word = 0;
   std::uint64_t value = 0;
   SubeventId source = 0;
@@ -30,8 +30,8 @@ struct RepeatedSample {
 
 class Payloads {
  public:
-  /// A buffer with one reference. Its bytes are not set. Of a message that came from another part of the machine only
-  /// the bytes from `base` on are here; that is where data() and edit() point.
+  /// A new buffer with one reference; its bytes are not set. Of a message that came from another part of the machine
+  /// only the bytes from `base` on are here, where data() and edit() point.
   [[nodiscard]] std::uint32_t acquire(std::uint32_t size, std::uint32_t base = 0);
   void hold(std::uint32_t buffer) {
     if (buffer != fabric::kNoBuffer) ++buffers_[buffer].references;
@@ -43,27 +43,27 @@ class Payloads {
     buffers_.release(buffer);
   }
   [[nodiscard]] const std::byte* data(std::uint32_t buffer) const { return buffers_[buffer].data(); }
-  /// The byte at this place of the message.
+  /// The byte at this offset of the message.
   [[nodiscard]] const std::byte* data_at(std::uint32_t buffer, std::uint32_t place) const {
     const Buffer& b = buffers_[buffer];
     return b.data() + (place - b.base);
   }
-  /// To write to it.
+  /// For writing.
   [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
-  /// Was neither it nor an earlier buffer in its storage ever written? Then it is zero.
+  /// True if neither this buffer nor an earlier one in its storage was ever written. Then it is all zero.
   [[nodiscard]] bool blank(std::uint32_t buffer) const { return buffers_[buffer].blank(); }
-  /// The order in which its words were read, where they travel alone (travels_by_words): a word's number in its
-  /// message.
+  /// Records the order in which the words of a message are read, where they travel alone (travels_by_words). `word` is
+  /// the word's number in its message.
   void note_read(std::uint32_t buffer, std::uint32_t word) {
     buffers_[buffer].order.push_back(static_cast<std::uint8_t>(word));
   }
-  /// The word that was read as the `i`-th; where no order is noted, the i-th.
+  /// The number of the i-th word read; `i` itself if no order was recorded.
   [[nodiscard]] std::uint32_t word_read(std::uint32_t buffer, std::uint32_t i) const {
     if (buffer == fabric::kNoBuffer) return i;
     const std::vector<std::uint8_t>& order = buffers_[buffer].order;
     return i < order.size() ? order[i] : i;
   }
-  /// It will be filled in any order: until then it is zero, so that equal states are equal.
+  /// The buffer will be filled in any order. It is zeroed until then, so that equal states compare equal.
   void fill_in_any_order(std::uint32_t buffer) {
     Buffer& b = buffers_[buffer];
     b.in_any_order = true;
@@ -73,9 +73,9 @@ class Payloads {
   [[nodiscard]] bool in_any_order(std::uint32_t buffer) const {
     return buffer != fabric::kNoBuffer && buffers_[buffer].in_any_order;
   }
-  /// The data of a READ that is executed again has such words; of a word the newest sample counts.
+  /// Records such a word of a READ that is executed again. The newest sample of a word replaces earlier ones.
   void note_repeated(std::uint32_t buffer, const RepeatedSample& sample) { repeated_[buffer][sample.word] = sample; }
-  /// Of a word in a READ's data; null where this execution was the first to read it.
+  /// The sample of a word in a READ's data, or null if this execution was the first to read it.
   [[nodiscard]] const RepeatedSample* repeated(std::uint32_t buffer, Address word) const;
   [[nodiscard]] std::vector<RepeatedSample> all_repeated(std::uint32_t buffer) const;
   [[nodiscard]] std::size_t in_use() const { return buffers_.in_use(); }
@@ -101,14 +101,14 @@ class Payloads {
       (is_small() ? small_written : large_written) = true;
       return is_small() ? small.data() : large.data();
     }
-    /// By what they hold.
+    /// Compares contents.
     bool operator==(const Buffer& o) const {
       return references == o.references && size == o.size && small == o.small && large == o.large && order == o.order;
     }
   };
 
   sim::Pool<Buffer> buffers_{};
-  std::map<std::uint32_t, std::map<Address, RepeatedSample>> repeated_{};  // by buffer, of few READs
+  std::map<std::uint32_t, std::map<Address, RepeatedSample>> repeated_{};  // by buffer; few READs have any
 };
 
 }  // namespace loco::nic

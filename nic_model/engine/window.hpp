@@ -1,7 +1,7 @@
-// A bounded number of things under way at once (PCIe tags, credits, fetches of contexts; processing units).
+// A bounded number of things in flight at once: PCIe tags, credits, context fetches, processing units.
 //
-// Each is told when it is taken and when it will have been given back; who comes when all are taken waits for the
-// oldest. Only those that can still make somebody wait are kept. It delays, it orders nothing.
+// Each user says when it takes a unit and when it will give the unit back. If all are taken, the next user waits for
+// the oldest. Only units that can still make a user wait are kept. A window delays users and never reorders them.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace loco::nic {
 
 class Window {
  public:
-  /// Since when `units` of `capacity` have been free, or will be; at the beginning of time if nobody had the last of
-  /// them. What is more than all of them takes all. A capacity of 0 has no limit. give_back() is to follow.
+  /// Since when `units` of `capacity` have been free, or when they will be; time zero if the last of them was never
+  /// taken. More units than the capacity count as all of them. A capacity of 0 means no limit. give_back() must follow.
   sim::SimTime take(std::uint64_t units, std::uint64_t capacity) {
     if (capacity == 0) return {};
     units = std::min(units, capacity);
@@ -31,8 +31,8 @@ class Window {
     return since;
   }
 
-  /// What has just been taken, from `from` on, will be free again at `until`. What was free at `gone` makes nobody wait
-  /// any more.
+  /// The units just taken are in use from `from` until `until`. Units that were free by `gone` make nobody wait any
+  /// more.
   void give_back(std::uint64_t units, std::uint64_t capacity, sim::SimTime from, sim::SimTime until,
                  sim::SimTime gone) {
     if (capacity == 0) return;
@@ -43,9 +43,10 @@ class Window {
     taken_ += units;
   }
 
-  /// For how long all of them together have been taken: a half of them for a time is half of that time.
+  /// How long the units have been taken, as a share of all of them: half of the units for a time count as half of that
+  /// time.
   [[nodiscard]] sim::Duration busy() const { return busy_; }
-  /// Units that count as taken.
+  /// Number of units that count as taken.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
 
   bool operator==(const Window&) const = default;
@@ -72,15 +73,15 @@ class Window {
   sim::Duration busy_{};
 };
 
-/// Processing units, in the order in which they will be free.
+/// Processing units, ordered by when they will be free.
 class UnitPool {
  public:
-  /// Since when one of `count` units has been free, or will be; at the beginning of time if one has never been busy.
+  /// Since when one of `count` units has been free, or when it will be; time zero if one was never busy.
   [[nodiscard]] sim::SimTime free_since(std::uint32_t count) const {
     return free_at_.size() < count ? sim::SimTime{} : free_at_.front();
   }
 
-  /// The one that is free first will be busy until then.
+  /// The unit that is free first is busy until `until`.
   void take(std::uint32_t count, sim::SimTime until) {
     if (free_at_.size() == count) free_at_.pop_front();
     std::size_t place = free_at_.size();
@@ -92,7 +93,7 @@ class UnitPool {
   bool operator==(const UnitPool&) const = default;
 
  private:
-  sim::Ring<sim::SimTime> free_at_{};  // in order: most are taken for as long as the one before
+  sim::Ring<sim::SimTime> free_at_{};  // sorted; most units are taken for as long as the one before
 };
 
 }  // namespace loco::nic

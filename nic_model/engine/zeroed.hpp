@@ -1,4 +1,4 @@
-// Bytes that are zero when they are allocated, and take memory of the simulating machine only once they are written.
+// Bytes that are zero when allocated and take memory of the simulating machine only once written.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace loco::nic {
 
-/// Memory of calloc(), whose pages are the kernel's zero page until they are written; growing constructs no elements.
+/// Allocates with calloc(), whose pages are the kernel's zero page until written. Growing constructs no elements.
 template <class T>
 struct ZeroedAllocator {
   using value_type = T;
@@ -33,7 +33,7 @@ struct ZeroedAllocator {
   bool operator==(const ZeroedAllocator&) const = default;
 };
 
-/// After resize() bytes that were never written are zero, and bytes of an earlier use are unchanged.
+/// After resize(), bytes that were never written are zero and bytes of an earlier use are unchanged.
 using ZeroedBytes = std::vector<std::byte, ZeroedAllocator<std::byte>>;
 
 }  // namespace loco::nic

@@ -1,4 +1,4 @@
-// What set-up has handed out of a NIC. Private to nic_model/.
+// What set-up has allocated of a NIC: functions, memory and ordering domains. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@ namespace loco::nic {
 
 class Host {
  public:
-  /// The PCIe function of the next queue pair: functions take turns.
+  /// The PCIe function of the next queue pair. Functions take turns.
   std::uint32_t next_function(std::uint32_t functions) { return queue_pairs_++ % functions; }
 
-  /// Takes memory on the NIC, of `most` bytes in all (0: no limit). False, and nothing is taken, if there is too
-  /// little.
+  /// Allocates memory on the NIC, which has `most` bytes (0: no limit). Returns false, and allocates nothing, if there
+  /// is too little.
   bool take_device_memory(std::uint64_t size, std::uint64_t most) {
     if (most != 0 && size > most - device_memory_) return false;
     device_memory_ += size;
@@ -20,7 +20,7 @@ class Host {
   void return_device_memory(std::uint64_t size) { device_memory_ -= size; }
   [[nodiscard]] std::uint64_t device_memory() const { return device_memory_; }
 
-  /// The ordering domain of its second function; those of the others follow.
+  /// The ordering domain of the NIC's second function; those of further functions follow.
   void set_first_domain(std::uint32_t domain) { first_domain_ = domain; }
   [[nodiscard]] std::uint32_t domain_of(std::uint32_t function) const { return first_domain_ + function - 1; }
 
@@ -29,7 +29,7 @@ class Host {
  private:
   std::uint32_t queue_pairs_ = 0;
   std::uint32_t first_domain_ = 0;
-  std::uint64_t device_memory_ = 0;  // on the NIC, in regions
+  std::uint64_t device_memory_ = 0;  // bytes of memory on the NIC in regions
 };
 
 }  // namespace loco::nic

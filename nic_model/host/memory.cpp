@@ -15,7 +15,7 @@ bool all_zero(std::span<const std::byte> bytes) {
          (bytes[0] == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-/// One aligned word: what many messages, and all atomics, are.
+/// True for one aligned word, which is the size of many messages and of all atomics.
 bool is_word(Address address, std::size_t bytes) { return bytes == sizeof(std::uint64_t) && address % bytes == 0; }
 
 }  // namespace
@@ -45,7 +45,7 @@ void HostMemory::set_word(Address address, std::uint64_t value) {
   std::uint32_t page = find(address);
   if (page == kNone) {
     if (is_foreign(address)) return foreign_->write(address / 8 * 8, std::as_bytes(std::span(&value, 1)));
-    if (value == 0) return;  // as it is
+    if (value == 0) return;  // it is zero already
     page = new_page(address);
   }
   pages_[page][address % kPageBytes / 8] = value;
@@ -63,7 +63,7 @@ void HostMemory::read(Address address, std::span<std::byte> out) const {
     const std::uint32_t page = find(at);
     if (page == kNone) {
       if (is_foreign(at)) return foreign_->read(at, out.subspan(done));
-      // Most often zero already, and then perhaps no memory yet.
+      // Usually `out` is zero already; not writing it may save memory of the simulating machine.
       if (!all_zero(out.subspan(done, part))) std::memset(out.data() + done, 0, part);
     } else {
       std::memcpy(out.data() + done, std::as_bytes(std::span(pages_[page])).data() + at % kPageBytes, part);
@@ -89,7 +89,7 @@ void HostMemory::write(Address address, std::span<const std::byte> in) {
     const Address at = address + done;
     const std::size_t part = std::min<std::size_t>(in.size() - done, kPageBytes - at % kPageBytes);
     if (is_foreign(at)) return foreign_->write(at, in.subspan(done));
-    // Zeroes upon memory that holds nothing else: traffic whose bytes nobody set costs no memory.
+    // Zeroes written to a page that does not exist change nothing, so traffic whose bytes nobody set costs no memory.
     if (find(at) != kNone || !all_zero(in.subspan(done, part))) {
       std::byte* const page = std::as_writable_bytes(std::span(pages_[touch(at)])).data();
       std::memcpy(page + at % kPageBytes, in.data() + done, part);
@@ -126,7 +126,7 @@ SubeventId HostMemory::replace_writer(Address address, SubeventId id) {
 
 std::uint64_t HostMemory::hash() const {
   if (has_foreign()) throw std::logic_error("foreign memory has no hash");
-  std::uint64_t sum = 0;  // commutative: pages are kept in order of first touch
+  std::uint64_t sum = 0;  // commutative, because pages are kept in order of first touch
   for (std::size_t page = 0; page < table_.size(); ++page) {
     if (table_[page] == kNone) continue;
     for (std::size_t i = 0; i < kPageWords; ++i) {

@@ -1,8 +1,8 @@
-// A host's memory: bytes in pages that exist once something other than zero is written there (or, with the witness,
-// anything), and the witness, i.e. who wrote each 8-byte word last.
+// A host's memory: bytes in pages, and the witness, i.e. who wrote each 8-byte word last. A page exists once something
+// other than zero is written to it, or, with the witness, anything.
 //
-// A value, unless it has foreign memory. Addresses start at 64 (0 is never valid). Little-endian: bytes of a word are
-// those that the word has in the simulating machine's memory.
+// A value, unless it has foreign memory. Addresses start at 64 (0 is never valid). Words are little-endian as in the
+// simulating machine's memory.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ class HostMemory {
  public:
   explicit HostMemory(bool witness) : witness_on_(witness) {}
 
-  /// Reserves zeroed bytes, 64-byte aligned.
+  /// Allocates zeroed bytes, 64-byte aligned.
   Address allocate(std::uint64_t size);
   [[nodiscard]] bool contains(Address address, std::uint64_t size) const {
     return (address >= kFirst && size <= end_ && address <= end_ - size) || contains_foreign(address, size);
@@ -39,11 +39,11 @@ class HostMemory {
   }
   void set_word(Address address, std::uint64_t value);
   void read(Address address, std::span<std::byte> out) const;
-  /// Is none of it in a page that exists? Then it is zero.
+  /// True if no byte of it is in a page that exists; then all of it is zero.
   [[nodiscard]] bool blank(Address address, std::uint64_t size) const;
   void write(Address address, std::span<const std::byte> in);
 
-  /// Has the simulating machine's cache fetch what will be read or written soon. Changes nothing.
+  /// Prefetches what will be read or written soon into the simulating machine's cache. Changes nothing.
   void prefetch(Address address, std::uint64_t size) const;
 
   /// Last writer of the word that holds `address`; 0 for the initial value.
@@ -51,7 +51,7 @@ class HostMemory {
   /// Makes `id` the last writer and returns the one before.
   SubeventId replace_writer(Address address, SubeventId id);
 
-  /// Hash of the contents (the witness left out).
+  /// Hash of the contents, without the witness.
   [[nodiscard]] std::uint64_t hash() const;
   bool operator==(const HostMemory&) const = default;
 
@@ -62,7 +62,7 @@ class HostMemory {
   using Page = std::array<std::uint64_t, kPageWords>;
   using WriterPage = std::array<SubeventId, kPageWords>;
 
-  [[nodiscard]] std::uint32_t find(Address address) const {  // index of its page, or kNone
+  [[nodiscard]] std::uint32_t find(Address address) const {  // index of the page, or kNone
     const std::uint64_t page = address / kPageBytes;
     return page < table_.size() ? table_[page] : kNone;
   }
@@ -71,7 +71,7 @@ class HostMemory {
     return page == kNone ? new_page(address) : page;
   }
   std::uint32_t new_page(Address address);
-  // Foreign addresses have no page.
+  // Foreign addresses have no page here.
   [[nodiscard]] bool is_foreign(Address address) const { return foreign_ != nullptr && address >= kForeignMemory; }
   [[nodiscard]] bool contains_foreign(Address address, std::uint64_t size) const {
     return is_foreign(address) && foreign_->contains(address, size);

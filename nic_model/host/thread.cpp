@@ -7,7 +7,7 @@
 
 namespace loco::nic {
 
-/// Stores to the NIC have their distance.
+/// Consecutive stores to the NIC are at least cpu_mmio_gap apart.
 void Thread::schedule_drain(Engine& engine, ThreadId id) const {
   sim::SimTime at = std::max(engine.now(), buffer_.front().issued) + engine.profile(node_).cpu_store_drain;
   if (buffer_.front().mmio()) at = std::max(at, mmio_free_);
@@ -39,7 +39,7 @@ void Thread::resume_at(Engine& engine, ThreadId id, sim::SimTime at) {
 }
 
 void Thread::pause_from(Engine& engine, ThreadId id, sim::Duration ahead, sim::Duration turn, sim::Duration take) {
-  busy_ += ahead;  // the turn of its polling loop is no work
+  busy_ += ahead;  // the turn of a polling loop does not count as work
   if (changed_) {
     forget_watched();
     take_ = {};
@@ -53,7 +53,7 @@ void Thread::pause_from(Engine& engine, ThreadId id, sim::Duration ahead, sim::D
 
 void Thread::wake(Engine& engine, ThreadId id, bool completion) {
   if (state_ != ThreadState::paused) return notice();
-  // The loop began turns at paused_at + k * turn; the first one that begins no earlier than the change sees it.
+  // The loop began its turns at paused_at + k * turn. The first turn that begins no earlier than the change sees it.
   sim::SimTime at = engine.now();
   if (turn_.ps > 0 && at > paused_at_) {
     const std::int64_t turns = ((at - paused_at_).ps + turn_.ps - 1) / turn_.ps;
@@ -70,7 +70,7 @@ void Thread::hash(Hasher& h) const {
     const StoreEntry& e = buffer_[i];
     h.add_all(e.doorbell, e.blueflame, e.receive, e.address, e.value, e.qp, e.posted);
   }
-  std::uint64_t watched = 0;  // a set
+  std::uint64_t watched = 0;  // a set, hence a sum
   for (const std::uint64_t key : watched_.keys()) watched += mix(key);
   h.add(watched);
 }

@@ -1,8 +1,8 @@
-// A thread of a host as the machine sees it: its store buffer (x86-TSO), its watch set, and the time of its next step.
-// verbs/cpu.hpp is what it may do in a step. Private to nic_model/.
+// A simulated thread of a host: its store buffer (x86-TSO), its watch set, and the time of its next step. verbs/cpu.hpp
+// has what it may do in a step. Private to nic_model/.
 //
-// Order: stores and doorbells leave the store buffer as they entered it; only the oldest has a pending event. A thread
-// has at most one pending step.
+// Stores and doorbells leave the store buffer in the order in which they entered it, and only the oldest entry has a
+// pending event. A thread has at most one pending step.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ namespace loco::nic {
 struct StoreEntry {
   bool doorbell = false;
   bool blueflame = false;  // the doorbell carries the work request
-  bool receive = false;    // a doorbell record in memory: of receive queue `value`
+  bool receive = false;    // a doorbell record in memory, of receive queue `value`
   Address address = 0;
-  std::uint64_t value = 0;  // of a store; of a doorbell: the bytes of its TLP
+  std::uint64_t value = 0;  // of a store its value, of a doorbell the bytes of its TLP
   SubeventId subevent = 0;
   QpId qp = 0;
-  std::uint32_t posted = 0;  // of a doorbell: the send queue's producer index; of a doorbell record: new entries
-  sim::SimTime issued{};     // by a thread ahead of the clock: not to leave the store buffer before
+  std::uint32_t posted = 0;  // doorbell: the send queue's producer index; doorbell record: number of new entries
+  sim::SimTime issued{};     // of a thread ahead of the clock: the entry leaves the store buffer no earlier
 
-  /// A store to the NIC itself.
+  /// True for a store to the NIC itself.
   [[nodiscard]] bool mmio() const { return doorbell && !receive; }
   bool operator==(const StoreEntry&) const = default;
 };
@@ -38,11 +38,11 @@ class Thread {
 
   [[nodiscard]] NodeId node() const { return node_; }
   [[nodiscard]] ThreadState state() const { return state_; }
-  [[nodiscard]] sim::Duration busy() const { return busy_; }  ///< with anything but polling
+  [[nodiscard]] sim::Duration busy() const { return busy_; }  ///< time spent on anything but polling
 
   // --- store buffer ------------------------------------------------------------------------------------------------
   [[nodiscard]] bool stores_pending() const { return !buffer_.empty(); }
-  /// Is one of them to [base, base + size)?
+  /// True if one of the entries is a store to [base, base + size).
   [[nodiscard]] bool stores_pending(Address base, std::uint64_t size) const {
     for (std::size_t i = 0; i < buffer_.size(); ++i)
       if (!buffer_[i].doorbell && buffer_[i].address - base < size) return true;
@@ -51,20 +51,20 @@ class Thread {
   [[nodiscard]] bool store_buffer_full(const HardwareProfile& p) const {
     return buffer_.size() >= p.cpu_store_buffer_entries;
   }
-  /// What leaves next. Precondition: stores_pending().
+  /// The entry that leaves next. Precondition: stores_pending().
   [[nodiscard]] const StoreEntry& oldest_store() const { return buffer_.front(); }
-  /// The newest store to a word that is not in memory yet, or null.
+  /// The newest store to this word that is not in memory yet, or null.
   [[nodiscard]] const StoreEntry* forwarded(Address address) const {
     for (std::size_t i = buffer_.size(); i-- > 0;)
       if (!buffer_[i].doorbell && buffer_[i].address == address) return &buffer_[i];
     return nullptr;
   }
-  /// Throws std::logic_error when there is no room.
+  /// Throws std::logic_error if the store buffer is full.
   void push(Engine& engine, ThreadId id, const StoreEntry& entry);
-  /// The oldest entry leaves (kEventDrain): schedules the next one. Precondition: stores_pending(). Whoever called it
-  /// carries the entry out, then calls drained().
+  /// Removes the oldest entry (kEventDrain) and schedules the next one. Precondition: stores_pending(). The caller
+  /// carries out the entry and then calls drained().
   StoreEntry pop(Engine& engine, ThreadId id);
-  /// A thread that waited for room, or for the last store to leave, goes on.
+  /// Resumes a thread that waited for room in the store buffer, or for its last store to leave.
   void drained(Engine& engine, ThreadId id);
 
   // --- what it watches ---------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class Thread {
     watched_.clear();
     changed_ = false;
   }
-  /// Something watched has changed: a thread that has paused goes on with the turn of its loop that sees it.
+  /// Something watched has changed: a paused thread resumes with the turn of its loop that sees it.
   void wake(Engine& engine, ThreadId id, bool completion);
 
   // --- its steps: see Cpu --------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class Thread {
   void stop() { state_ = ThreadState::stopped; }
 
   void hash(Hasher& h) const;
-  /// Throws sim::BrokenInvariant.
+  /// Throws sim::BrokenInvariant when an invariant does not hold.
   void check(ThreadId id, sim::SimTime now, const HardwareProfile& p) const;
   bool operator==(const Thread&) const = default;
 
@@ -104,14 +104,14 @@ class Thread {
   sim::Ring<StoreEntry> buffer_{};
   WatchSet watched_{};
   sim::SimTime paused_at_{};  // when its polling loop would begin the next turn
-  sim::Duration turn_{};      // what a turn of that loop takes
-  sim::Duration take_{};      // of a polling loop that finds an entry in its completion queue: until it has taken it
-  sim::SimTime mmio_free_{};  // its next store to the NIC
+  sim::Duration turn_{};      // how long a turn of that loop takes
+  sim::Duration take_{};      // how long a turn that finds a completion takes to poll it
+  sim::SimTime mmio_free_{};  // when the next store to the NIC may leave
   sim::Duration busy_{};
 };
 
-/// Bytes that a CPU stores to the NIC with one TLP (write combining): a work request takes several, a doorbell a part
-/// of one.
+/// Bytes that a CPU writes to the NIC with one TLP (write combining). A work request takes several TLPs, a doorbell
+/// only a part of one.
 inline constexpr std::uint64_t kMmioBurst = 64;
 [[nodiscard]] constexpr std::int64_t mmio_bursts(std::uint64_t bytes) {
   return static_cast<std::int64_t>((bytes + kMmioBurst - 1) / kMmioBurst);

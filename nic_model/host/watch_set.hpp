@@ -1,4 +1,4 @@
-// The words, completion queues and flags whose change a waiting thread wants to see.
+// The words, completion queues and flags whose changes a waiting thread wants to see.
 //
 // Most changes are of keys that no thread watches, and most threads watch few keys: a filter with a bit for each key
 // answers most queries, and few keys are searched one after the other. More keys have their places in a hash table,
@@ -16,7 +16,7 @@
 
 namespace loco::nic {
 
-/// Keys of watch sets: the kind in the upper bits.
+/// Keys of watch sets have their kind in the upper bits.
 enum class WatchKind : std::uint8_t { word, cq, flag, user, srq };
 [[nodiscard]] constexpr std::uint64_t watch_key(WatchKind kind, std::uint64_t key) {
   return (static_cast<std::uint64_t>(kind) << 60U) | key;
@@ -45,14 +45,14 @@ class WatchSet {
     everything_ = false;
     any_word_ = false;
   }
-  /// All words of the node's memory.
+  /// Adds all words of the node's memory.
   void add_all_words() { any_word_ = true; }
 
-  /// Does the thread watch the key?
+  /// True if the thread watches the key.
   [[nodiscard]] bool touched_by(std::uint64_t key) const {
     return everything_ || contains(key) || (any_word_ && kind_of(key) == WatchKind::word);
   }
-  /// Does it watch any 8-byte word from one to another one?
+  /// True if it watches any 8-byte word from `first` to `last`.
   [[nodiscard]] bool touched_by_words(std::uint64_t first, std::uint64_t last) const {
     if (first == last) return touched_by(first);
     if (everything_ || any_word_) return true;
@@ -72,10 +72,10 @@ class WatchSet {
   }
 
  private:
-  static constexpr std::size_t kFew = 32;  // so many are searched one after the other
+  static constexpr std::size_t kFew = 32;  // up to this many are searched linearly
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
-  /// The bit of a key; words next to each other have bits of their own.
+  /// The filter's bit of a key. Adjacent words have different bits.
   static constexpr std::uint64_t bit(std::uint64_t key) {
     return std::uint64_t{1} << ((key ^ key >> 6U ^ key >> 57U) & 63U);
   }
@@ -85,7 +85,7 @@ class WatchSet {
     return keys_.size() <= kFew ? std::ranges::find(keys_, key) != keys_.end() : table_[place(key)] != 0;
   }
 
-  /// Where a key is in the table, or would be: linear probing (Knuth, TAOCP 3, 6.4).
+  /// Where a key is in the table or would be: linear probing (Knuth, TAOCP 3, 6.4).
   [[nodiscard]] std::size_t place(std::uint64_t key) const {
     std::size_t i = mix(key) & mask_;
     while (table_[i] != 0 && keys_[table_[i] - 1U] != key) i = (i + 1) & mask_;
@@ -112,7 +112,7 @@ class WatchSet {
     if (2 * keys_.size() > mask_ + 1) fill_table();
   }
 
-  /// Puts all keys into a table of twice the size, which it fills to a quarter.
+  /// Moves all keys to a table of twice the size, which is then a quarter full.
   [[gnu::noinline]] void fill_table() {
     const std::size_t size = mask_ == 0 ? 4 * kFew : 2 * (mask_ + 1);
     if (table_.size() < size) table_.resize(size);
@@ -126,8 +126,8 @@ class WatchSet {
   std::vector<std::uint16_t> table_;
   std::size_t mask_ = 0;
   std::uint64_t bits_ = 0;
-  std::uint64_t first_word_ = kNone;  // all words that are watched are from this one
-  std::uint64_t last_word_ = 0;       // to that one: most changes are of none between
+  std::uint64_t first_word_ = kNone;  // all words that are watched lie between this one
+  std::uint64_t last_word_ = 0;       // and this one; most changes are of words outside
   bool everything_ = false;
   bool any_word_ = false;
 };

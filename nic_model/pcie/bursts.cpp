@@ -20,7 +20,7 @@ Bursts& bursts_of(Engine& engine, NodeId node) { return engine.links[node].burst
 
 namespace {
 
-constexpr std::uint32_t kFewest = 3;  // steps that are worth it
+constexpr std::uint32_t kFewest = 3;  // fewer steps are not worth a burst
 
 bool each_tlp_is_observed(const Engine& engine) {
   return engine.observer() != nullptr && engine.observer()->follows_accesses();
@@ -36,13 +36,13 @@ std::uint32_t next_step(const Engine& engine, NicId node, const ReadBurst& b) {
   return read_step(engine, node, b.address, b.length, b.done);
 }
 
-/// Steps that are left, the last one included.
+/// Number of steps left, the last one included.
 std::uint32_t steps_left(const Engine& engine, NicId node, const ReadBurst& b) {
   const std::uint64_t step = engine.profile(node).pcie_read_completion.count;
   return static_cast<std::uint32_t>((b.address + b.stop + step - 1) / step - (b.address + b.done) / step);
 }
 
-/// When the last step is made at the earliest: right behind those before it.
+/// The earliest time of the last step: directly after those before it.
 sim::SimTime earliest_end(const Engine& engine, NicId node, const ReadBurst& b) {
   const HardwareProfile& p = engine.profile(node);
   const std::uint32_t left = steps_left(engine, node, b);
@@ -52,7 +52,7 @@ sim::SimTime earliest_end(const Engine& engine, NicId node, const ReadBurst& b) 
          on_link(engine, node, p.pcie_read_completion.count + header) * (left - 2);
 }
 
-/// Makes the steps that were due before now, save the last.
+/// Makes the steps that were due before now, except the last.
 void advance(Engine& engine, NodeId node, ReadBurst& b) {
   const sim::SimTime now = engine.now();
   if (b.next >= now) return;
@@ -73,7 +73,7 @@ void advance(Engine& engine, NodeId node, ReadBurst& b) {
 
 // --- writes ----------------------------------------------------------------------------------------------------------
 
-/// Commits the TLPs that were due before now, save the last.
+/// Commits the TLPs that were due before now, except the last.
 void advance(Engine& engine, NodeId node, PostedWrite& write) {
   const sim::SimTime now = engine.now();
   if (write.ready >= now) return;
@@ -97,7 +97,7 @@ PostedWrite& written_by(Engine& engine, const WriteBurst& burst) {
   return engine.domains[burst.domain].edit(burst.number);
 }
 
-/// What is left of it has an event a TLP.
+/// Breaks a write's burst: its remaining TLPs get an event each.
 void break_write(Engine& engine, NodeId node, std::size_t i) {
   Bursts& bursts = bursts_of(engine, node);
   const WriteBurst burst = bursts.writes()[i];
@@ -117,7 +117,7 @@ bool watched(const Engine& engine, NodeId node, Address address, std::uint64_t s
                              [&](ThreadId id) { return engine.threads[id].watched().touched_by_words(low, high); });
 }
 
-/// What is left of a write.
+/// The part of a write that is not committed.
 struct Rest {
   Address address = 0;
   std::uint32_t size = 0;
@@ -184,7 +184,7 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
     if (overlap(rest.address, rest.size, other.address, other.length)) return false;
   }
   write.ready = std::max(write.ready, engine.now());
-  // The TLPs behind the next one: whole ones, but for the last.
+  // All TLPs after the next one are full, except the last.
   const std::uint64_t mps = p.pcie_mps.count;
   const std::uint64_t header = p.pcie_write_header.count;
   const Address end = rest.address + rest.size;

@@ -1,14 +1,14 @@
-// Bursts: TLPs of one packet that one event stands for, because nothing else can fall between them.
+// Bursts: several TLPs of one packet that share an event, because nothing else can happen between them.
 //
 // In a timed run most TLPs of a packet access memory that nothing else accesses meanwhile. Then only the last of them
-// has an event. The others are carried out lazily, each at its time and in its place on the link: settle...() carries
-// out the TLPs that were due before now, and all code that uses a node's link, accesses its memory or reads its
-// counters settles first. A thread that watches memory which a burst is still writing breaks the burst: from then on
-// its TLPs have events of their own, since they may wake the thread. So times, values and orders are those of separate
-// events, but for accesses at the very same instant: the one that settles comes first.
+// has an event. The others are carried out lazily, each with its own time and its place on the link: settle...()
+// carries out the TLPs that were due before now, and all code that uses a node's link, accesses its memory or reads its
+// counters settles first. If a thread watches memory that a burst is still writing, the burst breaks: its remaining
+// TLPs get events of their own, since each may wake the thread. Times, values and orders thus equal those of separate
+// events, except for accesses at the very same instant, where the one that settles comes first.
 //
-// There are no bursts where any pending event may come next (SystemConfig::timed), nor where each TLP is observed,
-// waits for credits, or may pass others. Private to nic_model/.
+// There are no bursts in searches, where any pending event may come next (SystemConfig::timed), nor where each TLP is
+// observed, waits for credits, or may pass others. Private to nic_model/.
 #pragma once
 
 #include <array>
@@ -21,25 +21,25 @@
 
 namespace loco::nic {
 
-/// Steps of the PCIe read of a payload, or of what a READ asks for.
+/// A burst of a PCIe read, for the payload of a work request or the data of a READ.
 struct ReadBurst {
   EventKind what = kEventReadPayload;  // or kEventReadRemote
   QpId qp = 0;
-  std::uint64_t number = 0;  // of the work request, or of the answer
-  Address address = 0;       // of the whole read
+  std::uint64_t number = 0;  // of the work request or the answer
+  Address address = 0;       // start of the whole read
   std::uint32_t buffer = 0;
   std::uint32_t key = 0;
-  std::uint32_t length = 0;  // of the whole read
-  std::uint32_t done = 0;    // bytes that have been sampled
-  std::uint32_t stop = 0;    // bytes once the last step has been made, which has the event
-  sim::SimTime next{};       // when the next step is made
-  sim::SimTime there{};      // when what has been sampled is in the NIC
+  std::uint32_t length = 0;  // bytes of the whole read
+  std::uint32_t done = 0;    // bytes sampled so far
+  std::uint32_t stop = 0;    // bytes after the last step, which is the one with the event
+  sim::SimTime next{};       // time of the next step
+  sim::SimTime there{};      // when the data sampled so far is in the NIC
   sim::EventHandle event{};
 
   bool operator==(const ReadBurst&) const = default;
 };
 
-/// TLPs of a posted write; which of them are in memory is said there.
+/// A burst of TLPs of a posted write. The write itself records which of them are in memory.
 struct WriteBurst {
   std::uint32_t domain = 0;
   std::uint64_t number = 0;
@@ -50,7 +50,7 @@ struct WriteBurst {
   bool operator==(const WriteBurst&) const = default;
 };
 
-/// Those of a node: one read at a time, since reads share the link, and a few writes.
+/// A node's bursts: one read at a time, since reads share the link, and a few writes.
 class Bursts {
  public:
   [[nodiscard]] bool any() const { return reading_ || writing_ != 0; }
@@ -66,7 +66,7 @@ class Bursts {
   void end_read() { reading_ = false; }
   void begin(const WriteBurst& burst) { writes_[writing_++] = burst; }
   void end_write(std::size_t i) { writes_[i] = writes_[--writing_]; }
-  /// Each TLP of a write has an event from now on, or need not have any more.
+  /// Forbids or allows bursts of writes. While forbidden, each TLP of a write has an event.
   void stop_writes(bool stop) { stopped_ = stop; }
 
   bool operator==(const Bursts& other) const;
@@ -81,34 +81,34 @@ class Bursts {
 
 // --- reads: for requester and responder ------------------------------------------------------------------------------
 
-/// Makes a burst of a read, whose next step would be at `plan.next`; schedules the event of its last one. False: its
-/// steps need an event each.
+/// Turns a read into a burst, with its next step at `plan.next`, and schedules the event of its last step. Returns
+/// false if its steps need an event each.
 bool begin_burst(Engine& engine, NodeId node, ReadBurst plan);
-/// The event of a burst: true when it is time for its last step, which is left to the caller; the burst is over
-/// then. False when the link was not free in time: there will be another event.
+/// Handles a burst's event. Returns true if the last step is due: the burst ends, and the caller makes that step.
+/// Returns false if the link was not free in time; another event follows.
 bool end_burst(Engine& engine, NodeId node, ReadBurst& done);
-/// The burst is over before its time: the next step has an event of its own.
+/// Ends a burst early: its next step gets an event of its own.
 void break_read_burst(Engine& engine, NodeId node, ReadBurst& done);
 
 // --- for all code that accesses the link, memory or counters ---------------------------------------------------------
 
-// bursts.cpp
+// Implemented in bursts.cpp.
 void settle_read_burst(Engine& engine, NodeId node);
 void settle_write_bursts(Engine& engine, NodeId node);
 void settle_bursts_at(Engine& engine, NodeId node, Address address, std::uint64_t size);
 void break_watched_bursts(Engine& engine, ThreadId thread);
-/// False where packets wait for room in the receive buffer: each TLP that is in memory makes some.
+/// `allow` is false while packets wait for room in the receive buffer, because each TLP that reaches memory frees some.
 void allow_write_bursts(Engine& engine, NodeId node, bool allow);
 
 [[nodiscard]] Bursts& bursts_of(Engine& engine, NodeId node);
 
-/// Carries out the TLPs of a node's bursts that are due, before memory from `address` on is read or written.
+/// Carries out the due TLPs of a node's bursts before memory from `address` on is read or written.
 inline void settle_memory(Engine& engine, NodeId node, Address address, std::uint64_t size) {
   if (engine.kernel.bursting() && bursts_of(engine, node).any()) settle_bursts_at(engine, node, address, size);
 }
-/// The same for all nodes, before counters are read.
+/// Does so for all nodes, before counters are read.
 void settle_all(Engine& engine);
-/// A thread watches memory from now on: each TLP that changes it needs an event.
+/// Call this when a thread begins to watch memory: each TLP that changes it needs an event.
 inline void settle_watched(Engine& engine, ThreadId thread) {
   if (engine.kernel.bursting()) break_watched_bursts(engine, thread);
 }

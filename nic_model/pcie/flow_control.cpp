@@ -26,7 +26,7 @@ bool read_credits(const HardwareProfile& p) {
 }
 }  // namespace
 
-// Few profiles bound credits; these are apart to keep the path of the others short.
+// Out of line, to keep the path short for the many profiles without bounds on credits.
 [[gnu::noinline]] sim::SimTime PcieLink::take_read_credits(const HardwareProfile& p, std::uint64_t bytes) {
   return std::max(nonposted_credits_.take(1, p.pcie_nonposted_credits),
                   completion_credits_.take(bytes, p.pcie_completion_credits.count));
@@ -46,7 +46,7 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
   if (since > now) LOCO_PROBE(read_waits_for_tag);
   if (credits) since = std::max(since, take_read_credits(p, bytes));
   if (p.pcie_read_interval.ps != 0) {
-    // It leaves when it is known, or when it may.
+    // It leaves when it is requested, or as soon as the DMA engine may issue it.
     since = std::max({since, issue_free_, std::min(due - reach, now)});
     issue_free_ = since + p.pcie_read_interval;
     busy_issue_ += p.pcie_read_interval;
@@ -56,8 +56,8 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
   const sim::SimTime link_free = std::max(asked_until_, down_free_);
   const sim::Duration data = data_time(p, bytes);
   asked_until_ = std::max(link_free, read) + data;
-  // Its own start (`begin`) does not keep the link busy: who asks meanwhile, and begins at once, is not behind it. So
-  // that counts for how long its own tag is held, and not for asked_until_.
+  // The time until this read starts (`begin`) does not occupy the link, because another read that starts meanwhile does
+  // not wait for it. So `begin` counts for how long the tag is held, but not for asked_until_.
   const sim::SimTime begun = std::max(read, std::min(due, now + begin + reach));
   const sim::SimTime there = std::max(asked_until_, begun + data) + p.pcie_downstream;
   const sim::SimTime gone = now - reach;
@@ -89,7 +89,7 @@ sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::u
                           sim::Duration reach, sim::Duration begin) {
   const HardwareProfile& p = engine.profile(node);
   if (!bounds_requests(p) || engine.on_device(key)) return due;
-  sim::Duration walk{};  // what its reach has besides the way to this place
+  sim::Duration walk{};  // the part of `reach` that the IOMMU causes
   if (bounds_walks(p)) walk = reach - read_reach(engine, node) - place_penalty(engine, node, key);
   const std::uint64_t bytes = std::min(left, p.pcie_mrrs.count);
   return link_of(engine, node).take_request(p, engine.now(), bytes, due, reach, begin, walk);

@@ -1,4 +1,4 @@
-// The PCIe link of a node: interface in link.hpp; its tags and credits are in flow_control.cpp.
+// The PCIe link of a node. Interface: link.hpp; tags and credits: flow_control.cpp.
 #include "nic_model/pcie/link.hpp"
 
 #include "nic_model/engine/check.hpp"

@@ -1,8 +1,8 @@
-// The PCIe link of a node, as one unit: both directions, tags and credits, doorbells on their way, the IOMMU's buffer
-// (PCIe base specification, 2.2.6.2 and 2.6.1).
+// The PCIe link of a node as one unit: both directions, tags and credits, doorbells in flight, the IOMMU's buffer (PCIe
+// base specification, 2.2.6.2 and 2.6.1).
 //
-// Each direction carries one TLP after the other, in the order of the calls. Other units use it through pcie.hpp and
-// flow_control.hpp. Private to nic_model/.
+// Each direction carries TLPs one after the other, in the order of the calls. Other units use the link through pcie.hpp
+// and flow_control.hpp. Private to nic_model/.
 #pragma once
 
 #include <array>
@@ -49,13 +49,13 @@ class PcieLink {
     busy_up_ += taken;
     return up_free_ = std::max(up_free_, now) + taken;
   }
-  /// How long a TLP would wait for what is on its way up already.
+  /// How long a TLP sent up now would wait for earlier ones.
   [[nodiscard]] sim::Duration waits_up(sim::SimTime now) const { return std::max(up_free_, now) - now; }
   sim::SimTime send_down(sim::SimTime now, sim::Duration taken) {
     busy_down_ += taken;
     return down_free_ = std::max(down_free_, now) + taken;
   }
-  /// Occupies the link for TLPs of no read (doorbells, contexts): the data of all reads comes so much later.
+  /// Sends TLPs that belong to no read (doorbells, contexts), which delays the data of all reads.
   sim::SimTime send_down_unasked(sim::SimTime now, sim::Duration taken) {
     asked_until_ += taken;
     return send_down(now, taken);
@@ -66,31 +66,31 @@ class PcieLink {
                             sim::Duration reach, sim::Duration begin, sim::Duration walk = {});
   sim::SimTime take_posted(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
                            sim::Duration way);
-  /// When memory has a TLP that keeps its order: at `due`, or `interval` behind the one before it.
+  /// When memory has a TLP that must keep its order: at `due`, or `interval` after the previous one.
   sim::SimTime keep_distance(sim::Duration interval, sim::SimTime due) {
     due = std::max(due, ordered_free_);
     ordered_free_ = due + interval;
     busy_commits_ += interval;
     return due;
   }
-  /// A walk of the IOMMU's tables of so long that could begin at `from`: when it does.
+  /// When an IOMMU table walk of length `walk` begins, if it is possible at `from`.
   sim::SimTime begin_walk(const HardwareProfile& p, sim::SimTime now, sim::SimTime from, sim::Duration walk);
-  /// A fetch of a context that takes a `round_trip`, when it can begin; a bounded number is under way at once.
+  /// When a context fetch that takes `round_trip` can begin; the number of simultaneous ones is bounded.
   sim::SimTime begin_context_fetch(std::uint32_t most, sim::SimTime now, sim::Duration round_trip);
 
   // --- doorbells -----------------------------------------------------------------------------------------------------
-  /// True when no other is on its way.
+  /// Returns true if no other doorbell is in flight.
   bool push_doorbell(const Doorbell& doorbell);
   Doorbell pop_doorbell();
-  /// Null when none is on its way.
+  /// Null if none is in flight.
   [[nodiscard]] const Doorbell* next_doorbell() const { return doorbells_.empty() ? nullptr : &doorbells_.front(); }
 
   // --- memory behind it ----------------------------------------------------------------------------------------------
-  /// Were these pages in the IOMMU's buffer? Puts them there.
+  /// True if the IOMMU's buffer held all these pages. Loads them.
   bool translates(Address first_page, Address last_page);
-  /// Keeps the last word that was read: nic.stale_operands.
+  /// Records the last word that was read, for nic.stale_operands.
   void remember_word(std::uint64_t word) { words_read_ = {words_read_[1], word}; }
-  /// The last two, the newest last.
+  /// The last two words read, the newest last.
   [[nodiscard]] const std::array<std::uint64_t, 2>& words_read() const { return words_read_; }
 
   [[nodiscard]] Bursts& bursts() { return bursts_; }
@@ -127,9 +127,9 @@ class PcieLink {
 
   sim::SimTime up_free_{};
   sim::SimTime down_free_{};
-  sim::SimTime ordered_free_{};  // for the next commit: pcie.write_interval
-  sim::SimTime issue_free_{};    // of the DMA engine: pcie.read_interval
-  sim::SimTime asked_until_{};   // when the link will have carried the data of all reads that were issued
+  sim::SimTime ordered_free_{};  // when the next ordered commit may be: pcie.write_interval
+  sim::SimTime issue_free_{};    // when the DMA engine may issue again: pcie.read_interval
+  sim::SimTime asked_until_{};   // when the link will have carried the data of all issued reads
   sim::Duration busy_up_{};
   sim::Duration busy_down_{};
   sim::Duration busy_commits_{};
@@ -142,7 +142,7 @@ class PcieLink {
   Window walks_{};
   sim::Ring<Doorbell> doorbells_{};
   KeyCache<std::uint64_t> translated_{};       // pages in the IOMMU's buffer
-  std::array<std::uint64_t, 2> words_read_{};  // with nic.stale_operands only
+  std::array<std::uint64_t, 2> words_read_{};  // only with nic.stale_operands
   sim::Pool<Probe> probes_{};
   std::uint64_t probes_done_ = 0;
   Bursts bursts_{};

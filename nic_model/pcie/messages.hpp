@@ -1,8 +1,8 @@
 // Messages of PCIe between a NIC and memory (PCIe base specification, 2.1.1: memory read request, completion with data,
-// memory write). Requests are made with the functions of pcie.hpp; their results are announced with those below.
+// memory write). The functions of pcie.hpp make requests; the messages below announce results.
 //
-// PCIe does not know the units that it works for: each announce() is defined in announcements.cpp, which gives the
-// message to the unit that it is for. Private to nic_model/.
+// PCIe does not know the units that it works for: announcements.cpp defines each announce() and passes the message to
+// the unit that it is for. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,29 @@ inline constexpr std::uint32_t kNoKey = 0xffffffffU;  ///< memory without a regi
 
 enum class ReadKind : std::uint8_t { wqe_fetch, payload, remote_read, atomic, probe };
 
-/// A read request, which must wait for posted writes in front of it ("reads push writes").
+/// A read request that must wait for earlier posted writes ("reads push writes").
 struct HeldRead {
   ReadKind kind = ReadKind::payload;
   std::uint32_t where = 0;
   std::uint64_t number = 0;
-  std::uint64_t behind = 0;  // all posted writes with smaller numbers
-  sim::SimTime due{};        // when memory may be read, if there are a tag and credits
-  sim::Duration reach{};     // of its request, its time on the link included, until memory is read
-  std::uint32_t bytes = 0;   // of the whole read
-  std::uint32_t key = 0;     // of the region that is read; kNoKey: a queue
+  std::uint64_t behind = 0;  // waits for all posted writes with smaller numbers
+  sim::SimTime due{};        // when memory may be read if tag and credits are free
+  sim::Duration reach{};     // from the request, its time on the link included, until memory is read
+  std::uint32_t bytes = 0;   // length of the whole read
+  std::uint32_t key = 0;     // key of the region; kNoKey: a queue
 
   bool operator==(const HeldRead&) const = default;
 };
 
-/// A write of data that is to be posted.
+/// A data write to be posted.
 struct MemoryWrite {
   bool probe = false;                        // System::dma_write
   bool ends_atomic = false;                  // its commit frees the bank of an atomic
   std::uint32_t buffer = fabric::kNoBuffer;  // kNoBuffer: the bytes of `value`
   std::uint32_t offset = 0;
   std::uint32_t length = 0;
-  std::uint32_t ahead = 0;  // flow model: bytes that crossed PCIe while the rest of the message was on its way
-  OpId call = 0;            // whose payload it is, for MessageObserver; 0: nobody's
+  std::uint32_t ahead = 0;  // flow model: bytes that crossed PCIe while the rest of the message was in flight
+  OpId call = 0;            // the call whose payload it is, for MessageObserver; 0: none
   Address address = 0;
   std::uint64_t value = 0;
   PortId received_by = kNone;  // whose receive buffer it takes until it is in memory; kNone: it has not been received
@@ -49,16 +49,16 @@ struct MemoryWrite {
   bool operator==(const MemoryWrite&) const = default;
 };
 
-/// No posted write holds a read back any more: memory may be read at `read.due`. The unit that issued it decides when
-/// it is its turn.
+/// No posted write holds a read back any more, so memory may be read at `read.due`. The unit that issued the read
+/// decides when it takes its turn.
 struct ReadMayExecute {
   HeldRead read{};
 };
-/// Names the message of a queue pair with a work request's number, at its requester or its responder.
+/// Identifies the message of a work request, at its requester or its responder.
 [[nodiscard]] constexpr std::uint64_t message_of(QpId qp, std::uint32_t wqe, bool responder) {
   return (std::uint64_t{qp} + 1) << 33U | std::uint64_t{wqe} << 1U | (responder ? 1U : 0U);
 }
-/// Memory has a completion queue entry.
+/// A completion queue entry is in memory.
 struct CqeLanded {
   NodeId node = 0;
   CqId cq = 0;
@@ -69,18 +69,18 @@ struct ReceivedWaits {
   PortId port = 0;
   std::uint32_t bytes = 0;
 };
-/// Some of the received bytes are in memory, or room that they took besides is free.
+/// Received bytes are in memory, or the buffer space that they took besides is free.
 struct ReceivedLanded {
   PortId port = 0;
   std::uint32_t bytes = 0;
 };
-/// Memory has the new value of an atomic that held its bank until now.
+/// The new value of an atomic that held its bank is in memory.
 struct AtomicLanded {
   NodeId node = 0;
   Address address = 0;
 };
 
-// announcements.cpp
+// Implemented in announcements.cpp.
 void announce(Engine& engine, const ReadMayExecute& message);
 void announce(Engine& engine, const CqeLanded& message);
 void announce(Engine& engine, const ReceivedWaits& message);

@@ -1,9 +1,9 @@
-// nic.word_order: any. An access of several words is made in parts of nic.word_unit aligned bytes, each of them a
-// pending event of its own: any may be next (docs/machine.md, law 1).
+// nic.word_order: any. An access of several words is made in parts of nic.word_unit aligned bytes. Each part is a
+// pending event of its own, and any of them may be next (docs/machine.md, law 1).
 //
-// In the order of time the parts take the times that the TLPs of the access have one behind the other, which part which
-// of these is drawn: a function of the seed, of whose access it is and of its number. Only what has several parts comes
-// here. Private to nic_model/.
+// In timed runs the parts get the successive times of the access's TLPs, and a draw decides which part gets which time:
+// a function of the seed, of the access's owner and of its number. Accesses of a single part do not come here. Private
+// to nic_model/.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 
 namespace loco::nic {
 
-/// So many bytes of one message are read in any order at once, but for short ones that is a packet's (link.mtu).
+/// Most bytes of one message that are read in any order at once; longer messages go packet by packet (link.mtu).
 inline constexpr std::uint32_t kPartsBytesMax = 16384;
 inline constexpr std::uint32_t kPartsMax = kPartsBytesMax / 8 + 1;
 
 struct Part {
-  std::uint32_t offset = 0;  ///< from the beginning of the access
+  std::uint32_t offset = 0;  ///< from the start of the access
   std::uint32_t bytes = 0;
 };
 
@@ -48,13 +48,13 @@ class Parts {
   std::uint32_t stop_;
 };
 
-/// What is read in parts comes in the same completions as in the order of addresses: the n-th part that is read stands
-/// for the n-th in that order, and the completion in which that one would end is sent when it does.
+/// Data read in parts travels in the same completions as data read in the order of addresses: the n-th part to be read
+/// takes the place of the n-th in that order, and sends the completion that ends there.
 struct PartCompletion {
-  std::uint32_t bytes = 0;  ///< of the completion; 0: none ends there
-  std::uint32_t done = 0;   ///< bytes from the beginning of the access
+  std::uint32_t bytes = 0;  ///< length of the completion; 0: none ends there
+  std::uint32_t done = 0;   ///< bytes from the start of the access
 };
-/// `nth`: that part; the access is at `address`, what is read in any order from `from` to `stop`.
+/// `nth` is that part, `address` that of the access; the range [from, stop) is read in any order.
 [[nodiscard]] inline PartCompletion completion_of(const Engine& engine, NicId nic, Address address, std::uint32_t from,
                                                   std::uint32_t stop, Part nth) {
   const std::uint64_t step = engine.profile(nic).pcie_read_completion.count;
@@ -63,7 +63,7 @@ struct PartCompletion {
   const Address begin = std::max((address + end - 1) / step * step, address + from);
   return {static_cast<std::uint32_t>(address + end - begin), end};
 }
-/// How long it takes on the link.
+/// Its time on the link.
 [[nodiscard]] inline sim::Duration completion_time(const Engine& engine, NicId nic, const PartCompletion& completion) {
   const HardwareProfile& p = engine.profile(nic);
   return completion.bytes == 0
@@ -71,7 +71,8 @@ struct PartCompletion {
              : sim::transmission_time({completion.bytes + p.pcie_completion_header.count}, p.pcie_rate);
 }
 
-/// In which order the parts of an access come where time decides (Fisher and Yates): `who` and `number` name it.
+/// The order of an access's parts in timed runs, drawn by the method of Fisher and Yates. `who` and `number` identify
+/// the access.
 class DrawnOrder {
  public:
   /// Precondition: count <= kPartsMax.

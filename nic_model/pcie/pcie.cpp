@@ -13,7 +13,7 @@
 namespace loco::nic {
 
 namespace {
-/// Requests that a read of `bytes` takes.
+/// Number of requests that a read of `bytes` takes.
 std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
   return std::max<std::uint64_t>(1, (bytes + p.pcie_mrrs.count - 1) / p.pcie_mrrs.count);
 }
@@ -37,7 +37,7 @@ sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
 }
 
 void ask_for_element(Engine& engine, NodeId node, Address next) {
-  if (piece_at(engine, next - 1).bytes > 1) return;  // it is in the midst of one
+  if (piece_at(engine, next - 1).bytes > 1) return;  // not the start of an element
   const std::uint64_t header = engine.profile(node).pcie_read_header.count;
   engine.count(&Counters::tlps_up);
   engine.count(&Counters::pcie_bytes_up, header);
@@ -80,7 +80,7 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   const auto payload = static_cast<std::uint32_t>(doorbell.value);
   const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
   announce_tlp(engine, TlpKind::mmio_write, node, doorbell.qp, 0, payload);
-  // A work request of several bursts is there when the last of them is.
+  // A work request in several bursts has arrived when the last of them has.
   const sim::Duration behind = p.cpu_mmio_gap * (mmio_bursts(doorbell.value) - 1);
   const Doorbell rings{sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame};
   if (engine.links[node].push_doorbell(rings)) engine.schedule(kEventDoorbell, node, 0, rings.ready);
@@ -107,8 +107,8 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   if (engine.on_device(target.key)) {
     held.due = engine.now() + stall + delay + p.nic_device_access;
   } else {
-    // The first request of the read; the others follow one by one, as its data comes (ask_for_next). What is known
-    // later only has its place on the link now all the same: the link carries as much for others before it.
+    // Sends the first request of the read; ask_for_next() sends the others one by one as data arrives. A request that
+    // is known only later reserves its place on the link now, since the link carries as much for others before it.
     const sim::SimTime known = engine.now() + stall;
     const sim::SimTime sent = std::max(upstream(engine, node, p.pcie_read_header.count, 1),
                                        known + on_link(engine, node, p.pcie_read_header.count));
@@ -117,7 +117,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
     held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
     held.reach = read_reach(engine, node) + penalty;
   }
-  // Work requests are not part of the memory model: with a domain a queue pair their fetch is a stream of its own.
+  // Work requests are not part of the memory model. With a domain per queue pair their fetch is a stream of its own.
   const bool free_stream = read.kind == ReadKind::wqe_fetch && p.pcie_ordering_domain == OrderingDomain::qp;
   if (free_stream || held.behind <= d.committed()) {
     read_may_execute(engine, node, held);
@@ -127,10 +127,9 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 }
 
 namespace {
-/// Of a read that goes on, when the next step may begin, at `due` or later: `bytes` have come at `now`, and the
-/// requests whose data is next, that of the ones before them being complete, take tags and credits. They were sent in
-/// time for that: on the link they take the place of one request each now, so that no write waits behind all that a
-/// read will ask for.
+/// Requests the next data of a read: `bytes` have come at `now`, so the requests whose predecessors are complete take
+/// tags and credits. Returns when the next step may begin, at `due` or later. A real NIC sent these requests in time;
+/// here they occupy the link one by one, so that no write waits behind all requests of a long read.
 sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes, sim::SimTime due,
                           const ReadProgress& read, sim::SimTime now) {
   const HardwareProfile& p = engine.profile(node);
@@ -186,7 +185,7 @@ sim::SimTime there_before(const Engine& engine, NodeId node, sim::SimTime newest
   const std::uint64_t step = p.pcie_read_completion.count;
   const Address end = address + done;
   const Address held =
-      std::min(end, (address + part + step - 1) / step * step);  // by the completion that ends the part
+      std::min(end, (address + part + step - 1) / step * step);  // end of the completion that covers the part
   const std::uint64_t completions = (end - held + step - 1) / step;
   return newest - on_link(engine, node, end - held + completions * p.pcie_completion_header.count);
 }
@@ -213,7 +212,8 @@ sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
     data += on_link(engine, node, step + p.pcie_completion_header.count);
     done += step;
   }
-  // It waits for its turn as if it was asked for now, lest fetches and link stand idle until `at`.
+  // The fetch takes its turn now although it begins at `at`. Otherwise the fetch slots and the link would stay idle
+  // until then.
   const sim::SimTime in_turn = begin + (asked - now) + (answered - now);
   const sim::SimTime alone = at + on_link(engine, node, requests * p.pcie_read_header.count) + data;
   return std::max(in_turn, alone) + round_trip;
@@ -248,7 +248,7 @@ void read_payload(Engine& engine, NodeId node, Address address, const BufferPart
 }
 
 namespace {
-/// What an access of the NIC has read: for nic.stale_operands, and one instant a word for the trace.
+/// Records what an access of the NIC has read: for nic.stale_operands, and in the trace one instant per word.
 void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t bytes, Subevent like) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.profile(node).nic_stale_operands != StaleOperands::none) {

@@ -1,8 +1,8 @@
 // An ordering domain of PCIe: posted writes that never pass each other, and reads that never pass them (PCIe base
 // specification, 2.4.1).
 //
-// Writes are a ring, of which only the head has a pending event: the commit of its next TLP. A write that is relaxed,
-// or that a fault lets pass, has one as soon as it is posted. Writes have running numbers. Private to nic_model/.
+// Writes form a ring, of which only the head has a pending event: the commit of its next TLP. A write that is relaxed,
+// or that a fault lets pass, has its event as soon as it is posted. Writes have running numbers. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace loco::nic {
 
-/// A write on its way: of data, or of a CQE.
+/// A posted write in flight, of data or of a CQE.
 struct PostedWrite : MemoryWrite {
   bool is_cqe = false;
   bool has_event = false;       // its next step is a pending event
@@ -27,12 +27,12 @@ struct PostedWrite : MemoryWrite {
   bool relaxed = false;         // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
   std::uint32_t committed = 0;  // bytes
-  std::uint64_t behind = 0;     // of a CQE: writes of the device's path with smaller numbers are in memory before it
-  std::uint32_t besides = 0;    // what it takes of the receive buffer until its last byte is in memory
-  SubeventId subevent = 0;      // of its first word
-  CqId cq = 0;                  // kNone: nobody waits for its CQE any more
-  sim::SimTime ready{};         // when its next TLP is committed, if nothing is in front of it
-  sim::Duration way{};          // of a TLP, from the link to memory: what taking credits late is added to
+  std::uint64_t behind = 0;     // for a CQE: writes of the device path with smaller numbers must be in memory first
+  std::uint32_t besides = 0;    // bytes of receive buffer that it occupies besides, until it is in memory
+  SubeventId subevent = 0;      // id of its first word's subevent
+  CqId cq = 0;                  // kNone: its CQE was dropped
+  sim::SimTime ready{};         // when its next TLP is committed if no other write is ahead
+  sim::Duration way{};          // a TLP's time from the link to memory, which follows a wait for credits
   Cqe cqe{};
 
   bool operator==(const PostedWrite&) const = default;
@@ -43,9 +43,9 @@ class PostedDomain {
   explicit PostedDomain(NodeId node) : node_(node) {}
 
   [[nodiscard]] NodeId node() const { return node_; }
-  /// The domain of the same stream's accesses to memory on the NIC (nic.device_own_path); kNone: this one.
+  /// The domain of this stream's accesses to memory on the NIC (nic.device_own_path); kNone: this domain.
   [[nodiscard]] std::uint32_t device_path() const { return device_path_; }
-  /// Of the domain with number `own`: where accesses to the memory of that kind are ordered.
+  /// The domain that orders accesses to that kind of memory; `own` is this domain's number.
   [[nodiscard]] std::uint32_t path(std::uint32_t own, const RegionKind& kind) const {
     if (kind.gpu != 0) return first_memory_path_ + socket_paths_ + kind.gpu - 1;
     if (kind.numa != 0 && socket_paths_ != 0) return first_memory_path_ + kind.numa - 1;
@@ -61,32 +61,32 @@ class PostedDomain {
   }
   [[nodiscard]] std::uint32_t first_memory_path() const { return first_memory_path_; }
   [[nodiscard]] std::uint32_t memory_paths() const { return memory_paths_; }
-  /// Of a domain that is a device's path: the domain of its stream.
+  /// If this domain is a device's path: the domain of its stream.
   [[nodiscard]] std::uint32_t host_path() const { return host_path_; }
   void set_host_path(std::uint32_t domain) { host_path_ = domain; }
-  /// The oldest write, if it has no event yet.
+  /// The oldest write if it has no event yet, or null.
   [[nodiscard]] PostedWrite* waiting_head() {
     return writes_.empty() || writes_.front().has_event ? nullptr : &writes_.front();
   }
-  /// Of the next write; all that were posted have smaller numbers.
+  /// Number of the next write.
   [[nodiscard]] std::uint64_t issued() const { return first_ + writes_.size(); }
   /// All writes with smaller numbers are in memory.
   [[nodiscard]] std::uint64_t committed() const { return first_; }
   [[nodiscard]] bool empty() const { return writes_.empty(); }
   [[nodiscard]] bool holds(std::uint64_t number) const { return number - first_ < writes_.size(); }
-  /// Is a write of data of this kind not in memory yet?
+  /// True if a data write of this kind is not in memory yet.
   [[nodiscard]] bool holds_data(Stamp stamp) const {
     for (std::size_t i = 0; i < writes_.size(); ++i)
       if (!writes_[i].is_cqe && !writes_[i].done && writes_[i].stamp == stamp) return true;
     return false;
   }
-  /// Is the new value of an atomic on its way?
+  /// True if the new value of an atomic is in flight.
   [[nodiscard]] bool holds_atomic() const {
     for (std::size_t i = 0; i < writes_.size(); ++i)
       if (writes_[i].ends_atomic && !writes_[i].done) return true;
     return false;
   }
-  /// Is a CQE of that queue pair on its way?
+  /// True if a CQE of that queue pair is in flight.
   [[nodiscard]] bool holds_cqe(QpId qp) const {
     for (std::size_t i = 0; i < writes_.size(); ++i)
       if (writes_[i].is_cqe && !writes_[i].done && writes_[i].cqe.qp == qp) return true;
@@ -96,20 +96,21 @@ class PostedDomain {
   [[nodiscard]] const PostedWrite& write(std::uint64_t number) const { return writes_[number - first_]; }
   [[nodiscard]] PostedWrite& edit(std::uint64_t number) { return writes_[number - first_]; }
 
-  /// May a further write of this message be placed together with the newest one, which is of it and may be placed?
+  /// True if a further write of this message may be placed together with the newest one, which is of the same message
+  /// and may be placed already.
   [[nodiscard]] bool joins_newest(std::uint64_t message) const {
     const PostedWrite& newest = writes_[writes_.size() - 1];
     return newest.message == message && (newest.has_event || newest.done);
   }
 
   PostedWrite& push(const PostedWrite& write) { return writes_.push_back(write); }
-  /// Forgets the writes at the front that are in memory. Returns the one that is next, if it has no event yet.
+  /// Drops the oldest writes that are in memory. Returns the next one if it has no event yet, or null.
   PostedWrite* forget_done();
-  /// CQEs of this queue pair will not be written: it is RESET.
+  /// Drops the CQEs of this queue pair, because it is RESET.
   void drop_cqes(QpId qp);
 
   void hold(const HeldRead& read) { held_.push_back(read); }
-  /// Takes out the oldest read that nothing is in front of any more. False: there is none.
+  /// Removes the oldest read that no write is ahead of any more. Returns false if there is none.
   bool pop_free(HeldRead& read);
 
   void hash(Hasher& h, const Payloads& payloads) const;

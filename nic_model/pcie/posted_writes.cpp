@@ -1,8 +1,8 @@
 // PCIe: posted writes, from the NIC until memory has them. Interface and order: pcie.hpp.
 //
-// A domain's writes are a ring, of which only the head has a pending event: the commit of its next TLP. A write that is
-// relaxed, or that a fault lets pass, has one as soon as it is posted. With nic.word_order: any the head has one for
-// each of its parts, and so have the writes behind it that are packets of the same message.
+// A domain's writes form a ring, of which only the head has a pending event: the commit of its next TLP. A write that
+// is relaxed, or that a fault lets pass, has its event as soon as it is posted. With nic.word_order: any the head has
+// an event for each of its parts, and so do the writes after it that are packets of the same message.
 #include <algorithm>
 
 #include "nic_model/host/memory.hpp"
@@ -19,12 +19,13 @@
 namespace loco::nic {
 
 namespace {
-/// Was the TLP behind the first `done` bytes on its way while the rest of its message was? See PostedWrite::ahead.
+/// True if the TLP after the first `done` bytes crossed while the rest of its message was in flight. See
+/// PostedWrite::ahead.
 bool crossed(const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
   return done != 0 && done + bytes <= write.ahead;
 }
 
-/// The first byte of what is written.
+/// The first byte to be written.
 const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
   if (write.buffer != fabric::kNoBuffer) return engine.payloads.data_at(write.buffer, write.offset);
   return std::as_bytes(std::span(&write.value, 1)).data() + write.offset;
@@ -32,20 +33,20 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
 
 std::uint64_t unit_of(const Engine& engine, NodeId node) { return engine.profile(node).nic_word_unit.count; }
 
-/// Is a write made in parts?
+/// True if a write is made in parts.
 bool in_parts(const Engine& engine, NicId node, const PostedWrite& write) {
   return engine.kernel.any_word_order() && !write.is_cqe && write.length > 0 &&
          Parts(unit_of(engine, node), write.address, 0, write.length).count() > 1;
 }
 
-/// When memory has the TLP of a write that begins behind `done` bytes, which needs credits.
+/// When memory has the TLP after the first `done` bytes of a write that needs credits.
 [[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done) {
   const std::uint32_t bytes = tlp_behind(engine, node, write, done);
   if (write.device || crossed(write, done, bytes)) return write.ready;
   return take_posted(engine, node, bytes, write.ready, write.way);
 }
 
-/// When memory may have that TLP.
+/// Sets `write.ready` to when memory may have the TLP after the first `done` bytes.
 void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t done) {
   if (engine.profile(node).pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
   const sim::Duration interval = engine.profile(node).pcie_write_interval;
@@ -55,8 +56,8 @@ void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t
   }
 }
 
-/// All parts of a write that nothing is in front of, in any order. Long ones, which are messages of the flow model, in
-/// stretches that keep theirs.
+/// Schedules all parts of a write with no other ahead of it, in any order. A long write, a message of the flow model,
+/// goes in stretches that keep their order.
 void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   const std::uint32_t begin = write.committed;
@@ -77,21 +78,21 @@ void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, 
     }
     const std::uint32_t index =
         (begin == 0 ? 0 : Parts(unit_of(engine, node), write.address, 0, begin).count()) + order[i];
-    // The TLP comes over the link in its order: who looks meanwhile sees parts of it.
+    // The TLP's bytes cross the link in order, so an observer may see only some of its parts.
     const std::uint32_t behind = tlp_end - std::min(tlp_end, parts.at(i).offset + parts.at(i).bytes);
     const sim::SimTime at = write.device ? write.ready : write.ready - on_link(engine, node, behind);
     engine.kernel.schedule_part(kEventCommit, domain, number, index + 1, at);
   }
 }
 
-/// Is data in front of a CQE on the device's path still on its way? A completion covers what came before it in either
-/// memory (rdma-core, ibv_reg_mr(3)).
+/// True if data before a CQE is still in flight on the device's path. A completion covers earlier data in either memory
+/// (rdma-core, ibv_reg_mr(3)).
 bool covers_more(const Engine& engine, std::uint32_t domain, const PostedWrite& write) {
   if (write.behind == 0 || engine.fault(Fault::completion_before_data)) return false;
   return engine.domains[engine.domains[domain].device_path()].committed() < write.behind;
 }
 
-/// The next TLP of a write that nothing is in front of.
+/// Schedules the next TLP of a write that has no other ahead of it.
 void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   if (covers_more(engine, domain, write)) {
     LOCO_PROBE(completion_waits_for_device_memory);
@@ -110,8 +111,8 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
   engine.schedule(kEventCommit, domain, number, write.ready);
 }
 
-/// Puts the TLPs of a write on the link, one behind the other and in front of whatever is posted next. Returns when the
-/// first has been sent.
+/// Puts a write's TLPs on the link, one after the other and before the next posted write. Returns when the first has
+/// been sent.
 sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
   const std::uint64_t header = engine.profile(node).pcie_write_header.count;
   const std::uint32_t first_bytes = write_step(engine, node, write.address, write.length);
@@ -142,8 +143,8 @@ void enqueue(Engine& engine, std::uint32_t domain, const PostedWrite& write) {
   if (loose || first) schedule_commit(engine, domain, d.issued() - 1, queued);
 }
 
-/// Relaxed ordering is an attribute of a TLP: those of one write may pass each other as well, so each is a write of its
-/// own. Where the network hands over whole messages, a write stays whole.
+/// Relaxed ordering is an attribute of a TLP, and TLPs of one write may pass each other too, so each becomes a write of
+/// its own. On a network that delivers whole messages, a write stays whole.
 void enqueue_relaxed(Engine& engine, std::uint32_t domain, PostedWrite write) {
   if (engine.network.whole_messages()) return enqueue(engine, domain, write);
   const NicId node = engine.domains[domain].node();
@@ -195,7 +196,7 @@ struct Range {
   const std::byte* payload = nullptr;
 };
 
-/// A word as it will be once the write has been committed: the part of it that is not written stays.
+/// A word's value after the write: bytes outside of the write are kept.
 std::uint64_t word_after(const HostMemory& memory, const Range& range, Address word) {
   std::uint64_t value = memory.word(word);
   const auto bytes = std::as_writable_bytes(std::span(&value, 1));
@@ -205,7 +206,7 @@ std::uint64_t word_after(const HostMemory& memory, const Range& range, Address w
   return value;
 }
 
-/// Subevents of a write that begins, one a word with ids in a row; returns the first one's.
+/// Begins the subevents of a write, one per word with consecutive ids. Returns the first id.
 SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   SubeventId first = 0;
@@ -232,7 +233,7 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
   return first;
 }
 
-/// Memory gets the next TLP of a write of data. False when others are to follow: then the next one is scheduled.
+/// Commits the next TLP of a data write to memory. Returns true after the last one; otherwise it schedules the next.
 bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   const std::uint32_t bytes = next_tlp(engine, node, write);
@@ -243,7 +244,7 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
     announce(engine, ReceivedLanded{write.received_by, bytes + (last ? write.besides : 0)});
   if (write.committed == write.length) return true;
   if (!write.device) {
-    // It was sent right behind the last one: all that separates them is the time that the link needs.
+    // It was sent directly after the previous TLP, so only its time on the link separates them.
     const std::uint32_t next = next_tlp(engine, node, write);
     write.ready = engine.now();
     if (!crossed(write, write.committed, next)) {
@@ -254,7 +255,7 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
   return false;
 }
 
-/// The same of a part, counted from 1.
+/// Does the same for a part, counted from 1.
 bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t index, PostedWrite& write) {
   const NodeId node = engine.domains[domain].node();
   const Part part = Parts(unit_of(engine, node), write.address, 0, write.length).at(index - 1);
@@ -269,7 +270,7 @@ bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std
   return false;
 }
 
-/// What nothing is in front of any more.
+/// Schedules the writes that no other is ahead of any more.
 void schedule_next(Engine& engine, std::uint32_t domain) {
   PostedDomain& d = engine.domains[domain];
   PostedWrite* next = d.forget_done();
@@ -284,8 +285,8 @@ void schedule_next(Engine& engine, std::uint32_t domain) {
 }  // namespace
 
 void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
-  // So many are copied without a look. Of a packet the last cache line often comes by itself: looking at 64 bytes that
-  // are zero would have the simulating machine map a page for each packet.
+  // Copies of at most this size are made without a check for zeros. It is below 64 bytes because the last cache line of
+  // a packet often comes alone: copying its zeros would make the simulating machine map a page per packet.
   constexpr std::uint32_t kFew = 32;
   HostMemory& memory = engine.memories[engine.host_of(node)];
   const Address address = write.address + done;
@@ -302,7 +303,8 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   const RegionKind kind = region == nullptr ? RegionKind{} : region->kind;
   write.device = kind.device;
   const std::uint32_t path = engine.domains[domain].path(domain, kind);
-  // Regions say nothing of atomics (rdma-core, ibv_reg_mr(3)): their writes pass nothing, and nothing passes them.
+  // Regions say nothing about atomics (rdma-core, ibv_reg_mr(3)): an atomic's write neither passes others nor is
+  // passed.
   write.relaxed = kind.relaxed_ordering && !write.probe && !write.ends_atomic && !engine.domains[path].holds_atomic();
   if (write.device) {
     write.ready = engine.now() + delay + p.nic_device_access;

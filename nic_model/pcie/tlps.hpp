@@ -1,5 +1,5 @@
-// TLPs on the PCIe link of a node, and what an access to its memory costs: what pcie.cpp and posted_writes.cpp share.
-// Private to these two.
+// TLPs on the PCIe link of a node, and the cost of an access to its memory: shared by pcie.cpp and posted_writes.cpp,
+// and private to them.
 #pragma once
 
 #include "nic_model/pcie/link.hpp"
@@ -8,12 +8,12 @@
 
 namespace loco::nic {
 
-/// How long one direction is busy with so many bytes, headers included.
+/// How long `bytes`, headers included, occupy one direction.
 [[nodiscard]] inline sim::Duration on_link(const Engine& engine, NodeId node, std::uint64_t bytes) {
   return sim::transmission_time({bytes}, engine.profile(node).pcie_rate);
 }
 
-/// The link of a node, as it is now.
+/// The link of a node, brought up to date.
 inline PcieLink& link_of(Engine& engine, NodeId node) {
   PcieLink& link = engine.links[node];
   if (link.bursts().reads()) [[unlikely]]
@@ -21,21 +21,21 @@ inline PcieLink& link_of(Engine& engine, NodeId node) {
   return link;
 }
 
-/// Towards the root complex: `bytes` in `tlps` TLPs, now or once the link is free; returns when the last has been sent.
+/// Sends `bytes` in `tlps` TLPs to the root complex, now or once the link is free. Returns when the last has been sent.
 inline sim::SimTime upstream(Engine& engine, NodeId node, std::uint64_t bytes, std::uint64_t tlps) {
   engine.count(&Counters::tlps_up, tlps);
   engine.count(&Counters::pcie_bytes_up, bytes);
   return link_of(engine, node).send_up(engine.now(), on_link(engine, node, bytes));
 }
 
-/// The same towards the NIC, for one TLP.
+/// Sends one TLP to the NIC.
 inline sim::SimTime downstream(Engine& engine, NodeId node, std::uint64_t bytes) {
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
   return link_of(engine, node).send_down(engine.now(), on_link(engine, node, bytes));
 }
 
-/// And of what no read has asked for.
+/// Sends one TLP to the NIC that belongs to no read.
 inline sim::SimTime downstream_unasked(Engine& engine, NodeId node, std::uint64_t bytes) {
   engine.count(&Counters::tlps_down);
   engine.count(&Counters::pcie_bytes_down, bytes);
@@ -54,36 +54,36 @@ struct CompletionTimes {
   sim::SimTime there{};
   sim::SimTime next{};
 };
-/// Sends `bytes` that have been sampled at `now`.
+/// Sends `bytes` that were sampled at `now`.
 CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes,
                                 const ReadProgress& read, sim::SimTime now);
 
-/// Memory to a buffer. What was never written, on either side, stays so and is not touched.
+/// Copies memory to a buffer. Where both sides hold unwritten zeros, nothing is touched.
 void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into);
 
 // --- posted writes of data: posted_writes.cpp and bursts.cpp
 // ----------------------------------------------------------
-/// Bytes of the next TLP of a write of data.
+/// Bytes of the next TLP of a data write.
 [[nodiscard]] inline std::uint32_t next_tlp(const Engine& engine, NodeId node, const PostedWrite& write) {
   return write_step(engine, node, write.address + write.committed, write.length - write.committed);
 }
-/// Memory gets `bytes` of it from `done` on. As in read_payload(), zeroes that nobody has written stay what they are.
+/// Writes `bytes` of it, from `done` on, to memory. As in read_payload(), unwritten zeros are not touched.
 void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes);
-/// Has one event stand for the TLPs that are left of a write, and schedules it; false: they need an event each.
+/// Lets one event stand for a write's remaining TLPs, and schedules it. Returns false if they need an event each.
 bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write);
-/// Its event has come: all but the last TLP is in memory.
+/// A burst's event is due: carries out all TLPs but the last.
 void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write);
 
-/// From a read request on the link until memory is read, apart from what its address costs.
+/// Time from a read request on the link until memory is read, without the cost of its address.
 [[nodiscard]] sim::Duration read_reach(const Engine& engine, NodeId node);
 
 /// What an access to memory of a region costs because of where that is: cache, its place in the PCIe tree. May be
 /// negative: a warm line. Queues have no region.
 [[nodiscard]] sim::Duration place_penalty(Engine& engine, NicId nic, std::uint32_t key);
-/// What an access to memory costs besides the profile's latency: its place, and the IOMMU, whose buffer it goes
-/// through.
+/// Extra cost of an access to memory besides the profile's latency: its location, and the IOMMU, whose buffer is
+/// updated.
 sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes);
-/// No posted write holds the read back any more: its owner is told, or its event is scheduled.
+/// No posted write holds the read back any more: announces that to its owner, or schedules its event.
 void read_may_execute(Engine& engine, NodeId node, HeldRead& read);
 
 }  // namespace loco::nic

@@ -14,41 +14,42 @@ using fabric::CongestionAlgorithm;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
-/// A queue pair's.
+/// The settings of the queue pair's congestion control.
 const fabric::CongestionSettings& settings_of(const Engine& engine, QpId id) {
   return engine.kernel.congestion(engine.connections[id].congestion());
 }
 
-/// Data that a requester sends, and that is answered.
+/// True for data that a requester sends and the peer acknowledges.
 bool is_answered_data(const Engine& engine, const fabric::Packet& packet) {
   return (packet.opcode == Op::write || packet.opcode == Op::send) && packet.length > 0 &&
          packet.source != packet.destination && policy_of(engine, packet.source_qp).acknowledges();
 }
 
-/// Does an answer say of one packet that it has come, and of those before? An ACK may say so only of all up to its PSN.
+/// True if the answer says that one packet, and all before the expected one, have arrived. An ACK in order can only say
+/// that all packets up to its PSN have.
 bool answers_one(const Engine& engine, const fabric::Packet& answer) {
   return answer.opcode == Op::nak || policy_of(engine, answer.source_qp).order.when_whole;
 }
-/// The packet that it answers; of an ACK for many the last one.
+/// The PSN that the answer acknowledges; the last one if it acknowledges several.
 Psn answered_by(const Engine& engine, const fabric::Packet& answer) {
   return answers_one(engine, answer) ? Psn(static_cast<std::uint32_t>(answer.a)) : answer.psn;
 }
 
-/// With selective repeat a NAK says what has come.
+/// With selective repeat a NAK acknowledges packets, too.
 bool answers_data(const Engine& engine, const fabric::Packet& packet) {
   const bool nak = packet.opcode == Op::nak && packet.nak == fabric::NakCode::psn_sequence_error &&
                    policy_of(engine, packet.source_qp).recovery.selective;
   return (packet.opcode == Op::ack || nak) && packet.source != packet.destination;
 }
 
-/// T: from the first bit of a packet on the first link until its answer has been taken.
+/// Base RTT: from the first bit of a packet on the first link until the sender has processed the answer.
 sim::Duration round_trip(const Engine& engine, NodeId from, NodeId to, std::uint32_t wire) {
   const HardwareProfile& p = engine.profile(to);
   const auto answer = static_cast<std::uint32_t>(p.link_overhead.count) + fabric::kAethBytes;
   return engine.network.way(from, to, wire).time + p.nic_transmit + engine.network.way(to, from, answer).time;
 }
 
-/// The longest of all from this host.
+/// The longest base RTT from this host to any other.
 sim::Duration longest_round_trip(const Engine& engine, NodeId from, std::uint32_t wire) {
   sim::Duration most{};
   const std::uint32_t hosts = engine.network.config().nodes;
@@ -85,10 +86,11 @@ CongestionControl& control_of(Engine& engine, QpId id, PortId to) {
   return c;
 }
 
-/// What the network said of the packets that are answered with this PSN; the newest counts, and a mark of any.
+/// Copies to the answer what the network said of the packets that it acknowledges: the newest telemetry, and a mark if
+/// any packet was marked.
 void echo(CongestionControl& c, fabric::Packet& answer, Engine& engine) {
   const Psn psn = answered_by(engine, answer);
-  const bool alone = policy_of(engine, answer.source_qp).order.when_whole;  // then it is answered at once
+  const bool alone = policy_of(engine, answer.source_qp).order.when_whole;  // then each packet is answered at once
   bool found = false;
   fabric::Telemetry telemetry;
   while (!c.seen.empty() && (alone || c.seen.front().psn.distance(psn) <= 0)) {
@@ -102,7 +104,7 @@ void echo(CongestionControl& c, fabric::Packet& answer, Engine& engine) {
   answer.b = engine.network.keep_telemetry(telemetry);
 }
 
-/// Room for what is kept of packets that nobody answers.
+/// Limit on the records of packets that are never answered.
 constexpr std::size_t kSeenMax = 4'096;
 }  // namespace
 
@@ -118,7 +120,7 @@ void carry_feedback(Engine& engine, fabric::Packet& packet) {
 sim::SimTime paced(Engine& engine, const fabric::Packet& packet, sim::SimTime at) {
   const fabric::CongestionSettings& settings = settings_of(engine, packet.source_qp);
   const sim::SimTime now = engine.now();
-  // Only data counts, and only what passes the network.
+  // Only data that crosses the network is paced.
   if (settings.algorithm == CongestionAlgorithm::none || packet.length == 0 || packet.source == packet.destination) {
     return now;
   }
@@ -130,12 +132,12 @@ sim::SimTime paced(Engine& engine, const fabric::Packet& packet, sim::SimTime at
                   at - sim::transmission_time({packet.wire}, engine.network.port_rate(packet.source)));
   }
   c.control.on_sent(now, {packet.wire}, settings);
-  if (by_answers) {  // its rate may change until the next packet: paced_until()
+  if (by_answers) {  // its rate may change before the next packet: paced_until()
     c.next = now;
     c.last = packet.wire;
     return now;
   }
-  // Each packet takes its turn behind those before it.
+  // Packets are spaced at the current rate.
   c.next = std::max(c.next, now) + sim::transmission_time({packet.wire}, c.control.rate());
   return c.next;
 }
@@ -174,7 +176,7 @@ void take_feedback(Engine& engine, const fabric::Packet& packet) {
   const Psn psn = answered_by(engine, packet);
   const bool one = answers_one(engine, packet);
   Flight::Answered answered = one ? c.flight.answered(psn, engine.now()) : c.flight.answered_up_to(psn, engine.now());
-  if (one) {  // everything in front of what is expected has come, too
+  if (one) {  // all packets before the expected one have arrived as well
     const Psn last = ack ? packet.psn : packet.psn + Psn::kMask;
     const Flight::Answered before = c.flight.answered_up_to(last, engine.now());
     answered.bytes += before.bytes;

@@ -12,7 +12,7 @@ namespace loco::nic {
 
 namespace {
 
-/// When it is known what was looked up at `at`.
+/// When the content looked up at `at` is known: at once on a hit, after a PCIe read on a miss.
 sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
   if (hit) return at;
   LOCO_PROBE(nic_cache_miss);
@@ -20,7 +20,7 @@ sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
   return context_read(engine, node, at);
 }
 
-/// One key, looked up at `at`; a miss reads its content over PCIe. Returns when it is known.
+/// Looks up one key at `at`. Returns when its content is known.
 sim::SimTime look_up_context(Engine& engine, NodeId node, std::uint32_t key, sim::SimTime at) {
   return known(engine, node, engine.caches[node].has_context(key), at);
 }
@@ -28,9 +28,9 @@ sim::SimTime look_up_translation(Engine& engine, NodeId node, std::uint64_t key,
   return known(engine, node, engine.caches[node].has_translation(key), at);
 }
 
-/// The state of the READ or atomic with this number: one slot for each that may be outstanding, held until the
-/// response is there. Slots have a bank each and sets two ways, so that neither one queue pair nor two displace their
-/// own.
+/// Looks up the state of the READ or atomic with this number. Each one that may be outstanding has a slot, which it
+/// holds until its response arrives. Each slot number has a bank of its own with two-way sets, so neither one queue
+/// pair nor two can evict their own entries.
 sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
   const std::uint32_t slots = engine.profile(node).nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
@@ -43,7 +43,7 @@ std::uint64_t translation_key(const Engine& engine, NicId node, std::uint32_t re
 
 sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   const NicId node = engine.kernel.nic_of_port(packet.destination);
-  // Data that comes back goes where another part of the context says.
+  // Where response data goes is in another part of the context.
   const bool data = packet.opcode == fabric::Opcode::read_response || packet.opcode == fabric::Opcode::atomic_response;
   const std::uint32_t context = ContextCaches::context_key(packet.destination_qp, data);
   sim::SimTime at = look_up_context(engine, node, context, engine.now());
@@ -55,20 +55,20 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   return at - engine.now();
 }
 
-/// Behind a work request whose data the NIC reads a queue pair starts nothing for so long.
+/// How long a queue pair starts no other work request after one whose payload the NIC reads.
 sim::Duration gap_of(const HardwareProfile& p, const Wqe& wqe) {
-  const bool sends = !reads_or_atomic(wqe.opcode);  // the data of a READ is the other NIC's
+  const bool sends = !reads_or_atomic(wqe.opcode);  // the data of a READ is read by the other NIC
   const sim::Duration longer = sim::transmission_time({sends ? wqe.length : 0}, p.nic_qp_gap_rate);
   return p.nic_qp_gap + longer;
 }
 
-/// When there is a unit for the queue pair that has waited longest.
+/// Schedules the turn of the queue pair that has waited longest, for when a unit is free.
 void tell_first_waiter(Engine& engine, const ContextCaches& caches) {
   const NicId nic = engine.connections[caches.first_waiter()].node();
   engine.schedule(kEventUnitFree, caches.first_waiter(), 0, caches.unit_free_since(engine.profile(nic).nic_units));
 }
 
-/// Is there one that may work for this queue pair now? If not, it will be told.
+/// True if a unit can work for this queue pair now. If not, an event will tell it when.
 bool unit_is_free(Engine& engine, QpId id) {
   NicContext& qp = engine.contexts[id];
   const NicId node = engine.connections[id].node();
@@ -145,7 +145,7 @@ bool hold_arrival(Engine& engine, const fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile(packet.destination);
   if (p.nic_context_entries == 0 && p.nic_translation_entries == 0) return false;
   const sim::Duration looked_up = stall_of(engine, packet);
-  // The first packet asks; what comes behind it is not held up once the answer is there.
+  // The first packet starts the lookup; those behind it do not wait once the content is there.
   const sim::Duration stall{std::max<std::int64_t>(0, looked_up.ps - known_for(engine, packet).ps)};
   NicContext& qp = engine.contexts[packet.destination_qp];
   const bool first = !qp.has_stalled();

@@ -1,12 +1,12 @@
-// What a NIC needs before it can work for a queue pair: a processing unit, and the queue pair's context, the memory
-// translation and the state of outstanding reads in its caches (docs/machine.md, "NIC, requester side").
+// What a NIC needs before it can work for a queue pair: a processing unit, and in its caches the queue pair's context,
+// the memory translation and the state of outstanding reads (docs/machine.md, "NIC, requester side").
 //
-// Units are a pool: a work request takes one that is free, and keeps it busy for nic.unit_time and while its contexts
-// are read. A queue pair has one unit at most; it asks for the next one when that is free, and while all are busy waits
-// behind those that have asked before (round robin). Only who waits is told by an event.
+// Units are a pool. A work request takes a free unit and keeps it busy for nic.unit_time and while its contexts are
+// read. A queue pair has one unit at most. It asks for the next one when that unit is free; if all are busy, it waits
+// behind the queue pairs that asked before (round robin). Only a queue pair that waits gets an event.
 //
-// A cache miss costs a PCIe read, of which a bounded number is under way at once; a packet whose context is missing
-// waits, and later packets of its queue pair behind it. Private to nic_model/.
+// A cache miss costs a PCIe read, and the number of such reads in flight is bounded. A packet whose context is missing
+// waits, and so do later packets of its queue pair. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine/engine.hpp"
@@ -29,7 +29,7 @@ class ContextCaches {
   [[nodiscard]] static constexpr std::uint32_t context_key(QpId qp, bool data) { return qp << 1U | (data ? 1U : 0U); }
   /// Has the simulating machine's cache fetch what has_context() will look at. Changes nothing.
   void prefetch_context(QpId qp, bool data) const { contexts_.prefetch(context_key(qp, data)); }
-  // Is the key there? It is from now on.
+  // True if the key was in the cache. It is from now on.
   bool has_context(std::uint32_t key) { return contexts_.touch(key); }
   bool has_translation(std::uint64_t key) { return translations_.touch(key); }
   bool has_read_state(std::uint32_t key, std::uint32_t slot) { return read_states_.touch(key, slot); }
@@ -39,19 +39,19 @@ class ContextCaches {
     units_.take(units, until);
     busy_units_ += until - now;
   }
-  /// The queue pair that has waited longest for a unit; kNone.
+  /// The queue pair that has waited longest for a unit, or kNone.
   [[nodiscard]] QpId first_waiter() const { return waiters_.empty() ? kNone : waiters_.front(); }
-  /// True when it is the first that waits.
+  /// Returns true if no other queue pair waits.
   bool wait(QpId qp) {
     waiters_.push_back(qp);
     return waiters_.size() == 1;
   }
   void forget_first_waiter() { waiters_.pop_front(); }
 
-  [[nodiscard]] sim::Duration busy_units() const { return busy_units_; }  ///< all together
+  [[nodiscard]] sim::Duration busy_units() const { return busy_units_; }  ///< of all units together
 
   void hash(Hasher& h) const;
-  /// Throws sim::BrokenInvariant.
+  /// Throws sim::BrokenInvariant when an invariant does not hold.
   void check(NodeId node, const HardwareProfile& p, sim::SimTime now) const;
   bool operator==(const ContextCaches&) const = default;
 
@@ -60,7 +60,7 @@ class ContextCaches {
   KeyCache<std::uint64_t> translations_;
   KeyCache<std::uint32_t> read_states_;
   UnitPool units_{};
-  sim::Ring<QpId> waiters_{};  // while all units are busy; the first one is told
+  sim::Ring<QpId> waiters_{};  // queue pairs waiting because all units are busy; the first one gets the event
   sim::Duration busy_units_{};
 };
 
@@ -68,28 +68,28 @@ class ContextCaches {
 struct StalledPacket {
   sim::SimTime ready{};
   fabric::Packet packet{};
-  std::uint32_t next = kNone;  // behind it
+  std::uint32_t next = kNone;  // the packet behind it, or kNone
 
   bool operator==(const StalledPacket&) const = default;
 };
 
-/// What a NIC's port and context caches know of a queue pair.
+/// What a NIC's port and context caches keep for a queue pair.
 class alignas(sim::kCacheLine) NicContext {
  public:
   // --- its processing unit -------------------------------------------------------------------------------------------
-  /// Waits for the unit that works for it, or is among those that wait for any.
+  /// True if it waits for the unit that works for it, or for any unit of the pool.
   [[nodiscard]] bool waits_for_unit() const { return waits_for_unit_; }
   void wait_for_unit(bool waits) { waits_for_unit_ = waits; }
-  /// When it may start the next work request.
+  /// When it may start its next work request.
   [[nodiscard]] sim::SimTime unit_until() const { return unit_until_; }
   void take_unit_until(sim::SimTime until) { unit_until_ = until; }
   void count_gap(sim::Duration gap) { gap_busy_ += gap; }
-  [[nodiscard]] sim::Duration gap_busy() const { return gap_busy_; }  ///< in nic.qp_gap
+  [[nodiscard]] sim::Duration gap_busy() const { return gap_busy_; }  ///< time in nic.qp_gap
   void count_unit(sim::Duration time) { unit_busy_ += time; }
-  [[nodiscard]] sim::Duration unit_busy() const { return unit_busy_; }  ///< in nic.unit_time, where that is longer
+  [[nodiscard]] sim::Duration unit_busy() const { return unit_busy_; }  ///< time in nic.unit_time, where that is longer
 
   // --- READs and atomics that may be outstanding ---------------------------------------------------------------------
-  /// A work request waits for an earlier one's answer.
+  /// A work request waits for the answer to an earlier one.
   void begin_wait(sim::SimTime now) {
     if (waits_->since.ps == 0) waits_.edit().since = now;
   }
@@ -102,24 +102,24 @@ class alignas(sim::kCacheLine) NicContext {
 
   // --- its answers to READs ------------------------------------------------------------------------------------------
   void count_answer(sim::Duration time) { answers_busy_ += time; }
-  /// With packets of READ data, each until the next answer may leave; where there is nic.read_gap.
+  /// Time spent on packets of READ data, each until the next one may leave; only with nic.read_gap.
   [[nodiscard]] sim::Duration answers_busy() const { return answers_busy_; }
 
   // --- packets that wait for it --------------------------------------------------------------------------------------
   [[nodiscard]] bool has_stalled() const { return stalled_first_ != kNone; }
-  [[nodiscard]] std::uint32_t stalled_first() const { return stalled_first_; }  ///< in Engine::stalled
+  [[nodiscard]] std::uint32_t stalled_first() const { return stalled_first_; }  ///< index into Engine::stalled
   void push_stalled(sim::Pool<StalledPacket>& all, const fabric::Packet& packet, sim::SimTime ready);
   fabric::Packet pop_stalled(sim::Pool<StalledPacket>& all);
 
   // --- congestion control, when it is on -----------------------------------------------------------------------------
   [[nodiscard]] const CongestionControl& congestion() const { return *congestion_; }
   [[nodiscard]] CongestionControl& edit_congestion() { return congestion_.edit(); }
-  /// A new connection begins.
+  /// To call when a new connection begins.
   void forget_congestion() {
     if (!(*congestion_ == CongestionControl{})) congestion_.edit() = {};
   }
 
-  /// Throws sim::BrokenInvariant.
+  /// Throws sim::BrokenInvariant when an invariant does not hold.
   void check(QpId id, sim::SimTime now) const;
   bool operator==(const NicContext&) const = default;
 
@@ -143,19 +143,20 @@ class alignas(sim::kCacheLine) NicContext {
 
 static_assert(sizeof(NicContext) == sim::kCacheLine, "there can be millions");
 
-/// The NIC holds the translations of these pages of a region, as after any use of them.
+/// Loads the translations of these pages of a region into the NIC's cache, as any use of them does.
 void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size);
-/// Asks for a processing unit for the next work request of a queue pair, and for what the caches must hold. False: it
-/// has to wait; start() is called when a unit is there. True: `stall` is what the missing contexts cost.
+/// Asks for a processing unit, and for the cache entries that the queue pair's next work request needs. If it returns
+/// false, the queue pair waits, and start() is called when a unit is free. If true, `stall` is what the missing
+/// contexts cost.
 bool take_unit(Engine& engine, QpId qp, const Wqe& wqe, std::uint32_t number, sim::Duration& stall);
-/// kEventUnitFree: the queue pair need not wait any more; it is to start a work request. Returns whether the unit is
-/// from the pool: then the next one in the queue is told once it has started, by end_turn().
+/// kEventUnitFree: the queue pair's wait ends, and it is to start a work request. Returns whether the unit is from the
+/// pool. Then end_turn() must be called once the request has started, to tell the next queue pair that waits.
 [[nodiscard]] bool begin_turn(Engine& engine, QpId qp);
 void end_turn(Engine& engine, QpId qp);
 
-/// True: the packet waits for contexts, or behind packets of its queue pair that do.
+/// True if the packet must wait for contexts, or behind packets of its queue pair that do.
 bool hold_arrival(Engine& engine, const fabric::Packet& packet);
-/// kEventArrival: the oldest waiting packet of the queue pair.
+/// kEventArrival: takes the oldest waiting packet of the queue pair.
 fabric::Packet next_arrival(Engine& engine, QpId qp);
 
 }  // namespace loco::nic

@@ -14,8 +14,8 @@ bool Flight::knows(Psn psn) const {
 void Flight::sent(Psn psn, std::uint32_t wire, sim::SimTime at) {
   if (packets_.empty()) base_ = psn;
   const std::int32_t index = psn.distance(base_);
-  if (index < 0) return;  // answered meanwhile
-  // What is stepped over asks for data or is an atomic: it is not counted.
+  if (index < 0) return;  // acknowledged meanwhile
+  // PSNs that are skipped belong to requests for data or atomics, which are not counted.
   while (packets_.size() <= static_cast<std::size_t>(index)) packets_.push_back({});
   Sent& packet = this->at(psn);
   const bool again = packet.wire != 0;

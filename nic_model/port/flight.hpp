@@ -1,6 +1,6 @@
-// Packets of a queue pair that are sent and not answered, by PSN: when each left, and how many bytes are under way, for
-// congestion control (docs/congestion.md, "Feedback"). The time stamp that a packet would carry and its answer repeat
-// is kept here instead, as NICs do that stamp in hardware. Private to nic_model/.
+// The packets of a queue pair that are sent and not acknowledged, by PSN: when each left and how many bytes are in
+// flight, for congestion control (docs/congestion.md, "Feedback"). NICs stamp packets in hardware and get the stamp
+// back with the answer; here the time is kept at the sender instead. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace loco::nic {
 
 class Flight {
  public:
-  /// What an answer says.
+  /// What an answer acknowledges.
   struct Answered {
-    std::uint64_t bytes = 0;    // on the wire, that no answer has named before
-    std::uint32_t packets = 0;  // likewise
-    sim::Duration rtt{};        // of the packet that is answered; 0 when it was sent more than once
+    std::uint64_t bytes = 0;    // wire bytes that no earlier answer has acknowledged
+    std::uint32_t packets = 0;  // the same in packets
+    sim::Duration rtt{};        // of the acknowledged packet; 0 if it was sent more than once
   };
 
-  /// Bytes on the wire that are sent, and neither answered nor known to be lost.
+  /// Wire bytes in flight: sent, not acknowledged, and not known to be lost.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// Behind everything that has been sent.
+  /// The PSN after the last one sent.
   [[nodiscard]] fabric::Psn next() const { return base_ + static_cast<std::uint32_t>(packets_.size()); }
 
-  /// A packet begins to leave the NIC `at`, for the first time or again.
+  /// A packet starts to leave the NIC `at`, for the first time or again.
   void sent(fabric::Psn psn, std::uint32_t wire, sim::SimTime at);
-  /// Everything up to this packet has come.
+  /// Everything up to this packet has arrived.
   Answered answered_up_to(fabric::Psn psn, sim::SimTime now);
-  /// This one has, whatever others have.
+  /// This packet has arrived, whether or not others have.
   Answered answered(fabric::Psn psn, sim::SimTime now);
-  /// One is lost, or all that have not been answered; returns the bytes that were thought to be under way.
+  /// One packet, or all that are not acknowledged, are lost. Returns the bytes that had counted as in flight.
   std::uint64_t lose(fabric::Psn psn);
   std::uint64_t lose_all();
   void clear();
@@ -43,7 +43,7 @@ class Flight {
     sim::SimTime at{};
     std::uint32_t wire = 0;
     bool under_way = false;
-    bool done = true;  // answered, or no packet
+    bool done = true;  // acknowledged, or no packet has this PSN
     bool again = false;
 
     bool operator==(const Sent&) const = default;
@@ -53,7 +53,7 @@ class Flight {
   Sent& at(fabric::Psn psn) { return packets_[static_cast<std::size_t>(psn.distance(base_))]; }
   void settle(Sent& packet, Answered& answered);
 
-  fabric::Psn base_{};  // of packets_[0]
+  fabric::Psn base_{};  // the PSN of packets_[0]
   sim::Ring<Sent> packets_{};
   std::uint64_t bytes_ = 0;
 };

@@ -14,8 +14,8 @@ namespace loco::nic {
 namespace {
 const fabric::PacketFormat& format_of(const Engine& engine) { return engine.network.config().packets; }
 
-/// Bytes on the wire. What may be placed before what precedes it must say where: out of order, every packet of a WRITE
-/// has a RETH.
+/// Bytes on the wire. Where packets may be placed out of order, each packet of a WRITE must carry its address, in a
+/// RETH.
 std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
   const HardwareProfile& p = engine.profile(packet.source);
   const std::uint32_t packets = format_of(engine).count(packet.length);
@@ -25,7 +25,7 @@ std::uint32_t wire_bytes(const Engine& engine, const fabric::Packet& packet) {
          (says_where ? (packets - 1) * fabric::kRethBytes : 0) +
          fabric::extension_header_bytes(packet.opcode, packet.first || says_where, packet.last, packet.immediate);
 }
-/// Without payload: of the queue pair's ack_class.
+/// True for an answer without payload, which is sent in the queue pair's ack_class.
 bool is_bare_answer(fabric::Opcode op) {
   return op == fabric::Opcode::ack || op == fabric::Opcode::nak || op == fabric::Opcode::cnp;
 }
@@ -131,13 +131,13 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
   Port& first = engine.ports[engine.kernel.several_ports() ? engine.kernel.nic_of_port(packet.source) : packet.source];
   const sim::SimTime pipeline = first.enter_pipeline(engine.now(), p.nic_packet_gap);
-  // What a NIC sends to itself does not go through its transmit and receive pipelines: nic.loopback is all it takes.
+  // What a NIC sends to itself skips the transmit and receive pipelines and costs only nic.loopback.
   const bool loopback = packet.source == packet.destination;
   const sim::Duration way = (loopback ? sim::Duration{} : p.nic_transmit) + buffered;
   sim::SimTime port =
       engine.network.send(engine.kernel.events(), engine.now(), (pipeline - engine.now()) + way, packet);
   if (engine.kernel.loses_packets()) release_lost(engine);
-  const sim::SimTime sent = port + (pipeline - engine.now()) + way;  // its last bit
+  const sim::SimTime sent = port + (pipeline - engine.now()) + way;  // when its last bit leaves
   if (sprays) port = next_of_any(engine, packet, port);
   const sim::Duration lead = std::max(engine.buffer_time(packet.source, following), buffered) - buffered;
   return std::max({port - lead, pipeline, paced(engine, packet, sent)});
@@ -159,7 +159,7 @@ bool wait_for_port(Engine& engine, QpId id, bool responder, fabric::Opcode next)
   if (!engine.network.paused(port, to, traffic_class)) return false;
   if (engine.kernel.several_ports() && any_port_open(engine, qp, traffic_class)) return false;
   LOCO_PROBE(port_paused);
-  // With planes, who has waited before may wait for other ports.
+  // With planes or traffic classes, a queue pair that waited before may be waiting for another port.
   if (engine.ports[port].wait({id, responder}) || engine.network.config().planes || engine.network.config().classed())
     engine.network.await_resume(port);
   return true;

@@ -27,7 +27,8 @@ void set_full(Engine& engine, PortId port, bool full) {
 
 }  // namespace
 
-// A link that is so long that what is on it does not fit is paused at half: hardware loses packets there.
+// If the headroom is more than half of the buffer, because the link is long, the link is paused at half of it.
+// Hardware would lose packets there.
 ReceiveBuffer::ReceiveBuffer(std::uint64_t size, std::uint64_t headroom, std::uint64_t packet)
     : xoff_(size - std::min(headroom, size / 2)), xon_(xoff_ - std::min(xoff_, packet)) {}
 

@@ -1,16 +1,16 @@
-// The receive buffer of a NIC: payload that has come by its link and waits for PCIe.
+// The receive buffer of a NIC: payload that has arrived on its link and waits for PCIe.
 //
-// ConnectX NICs have such a buffer a port, and thresholds in it at which they pause the link and let it go on (NVIDIA,
+// ConnectX NICs have such a buffer for each port, with thresholds at which they pause and resume the link (NVIDIA,
 // "HowTo Tune Receive Buffers on Mellanox Adapter Cards"; Linux, mlx5/core/en/port_buffer.c: xoff leaves room for what
-// may still come, xon is a largest packet below). Full, the NIC pauses its link (IEEE 802.1Qbb; the credits of
-// InfiniBand come to the same), so that its peer or the switch holds what comes next, and nothing is lost. With
-// fabric.flow_control: drop_tail nobody can be paused: what does not fit is dropped, and counted. What a NIC sends to
-// itself waits in its send queue while the buffer is full.
+// may still arrive, xon is one packet of the greatest size below it). When the buffer is full, the NIC pauses its link
+// (IEEE 802.1Qbb; InfiniBand's credits have the same effect), so its peer or the switch holds the packets and nothing
+// is lost. With fabric.flow_control: drop_tail nothing can be paused, so packets that do not fit are dropped and
+// counted. Packets that a NIC sends to itself wait in the send queue while the buffer is full.
 //
-// Packets are counted, in cells of nic.receive_cell that hold their headers, too (without: bytes of payload), from when
-// their write is posted until memory has them; so those that are on PCIe are among them. There is no buffer on the
-// ideal network, nor in the flow model, whose packets are messages. It delays, it orders nothing. Private to
-// nic_model/.
+// A packet counts from when its write is posted until memory has it, so packets crossing PCIe are included. It counts
+// in cells of nic.receive_cell, including its headers, or, without that key, in bytes of payload. The ideal network and
+// the flow model, whose packets are messages, have no receive buffer. The buffer delays packets and never reorders
+// them. Private to nic_model/.
 #pragma once
 
 #include <vector>
@@ -23,46 +23,46 @@ namespace loco::nic {
 
 class ReceiveBuffer {
  public:
-  /// It has no limit.
+  /// Without a limit.
   ReceiveBuffer() = default;
-  /// Of so many bytes, `headroom` of them for what comes after a pause has been asked for; packets have `packet` bytes
-  /// at most. Precondition: size > 0.
+  /// With `size` bytes, of which `headroom` are for what arrives after a pause was requested; a packet has at most
+  /// `packet` bytes. Precondition: size > 0.
   ReceiveBuffer(std::uint64_t size, std::uint64_t headroom, std::uint64_t packet);
 
   [[nodiscard]] bool limited() const { return xoff_ != 0; }
   [[nodiscard]] bool full() const { return full_; }  ///< the link is paused
   [[nodiscard]] std::uint64_t used() const { return used_; }
 
-  /// So many bytes more wait; true when the link is to be paused, if it can be.
+  /// Adds this many bytes. Returns true if the link should be paused.
   bool hold(std::uint64_t bytes);
-  /// So many do not wait any more; true when the link may go on.
+  /// Removes this many bytes. Returns true if the link may resume.
   bool release(std::uint64_t bytes);
   void set_full(bool full) { full_ = full; }
-  /// A queue pair has something to send to this NIC itself, and it is full.
+  /// A queue pair has something to send to its own NIC, whose buffer is full.
   void wait(const PortWaiter& waiter) { own_.push_back(waiter); }
   void wake_all(Engine& engine);
 
-  /// Throws sim::BrokenInvariant.
+  /// Throws sim::BrokenInvariant when an invariant does not hold.
   void check(NodeId node, std::uint64_t size, sim::SimTime now) const;
   bool operator==(const ReceiveBuffer&) const = default;
 
  private:
-  std::uint64_t used_ = 0;  // bytes of payload
-  std::uint64_t xoff_ = 0;  // above this the link is paused; 0: there is no limit
-  std::uint64_t xon_ = 0;   // and from here on it goes on
+  std::uint64_t used_ = 0;  // payload, or cells
+  std::uint64_t xoff_ = 0;  // the link is paused above this; 0: no limit
+  std::uint64_t xon_ = 0;   // and resumed from here on
   bool full_ = false;
   sim::Ring<PortWaiter> own_{};
 };
 
 /// The receive buffers of all NICs.
 [[nodiscard]] std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network);
-/// Is there room for a packet that has just come? If not, it is counted as dropped: nobody will see it.
+/// True if the buffer has room for a packet that has just arrived. If not, the packet is counted as dropped.
 [[nodiscard]] bool admit_received(Engine& engine, const fabric::Packet& packet);
-/// Payload waits for PCIe from now on.
+/// These bytes of payload now wait for PCIe.
 void hold_received(Engine& engine, PortId port, std::uint32_t bytes);
-/// Memory has it.
+/// These bytes have reached memory.
 void release_received(Engine& engine, PortId port, std::uint32_t bytes);
-/// Does what a queue pair sends to its own NIC have to wait? It will be told when that is over.
+/// True if what a queue pair sends to its own NIC must wait. It will be woken.
 [[nodiscard]] bool wait_for_own_buffer(Engine& engine, QpId qp, bool responder);
 
 }  // namespace loco::nic

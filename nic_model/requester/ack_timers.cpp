@@ -29,7 +29,7 @@ void AckTimers::look(Engine& engine, std::uint32_t index) {
   const sim::SimTime until = next_ + shortest_;
   pending_ = false;
   engine.kernel.look_ends();
-  if (engine.kernel.ranked()) engine.kernel.uncount_step();  // parts look as often as they have something to do
+  if (engine.kernel.ranked()) engine.kernel.uncount_step();  // parts look at different times: not counted
   std::erase_if(waiting_, [&](QpId id) { return !engine.requesters[id].due_until(engine, id, until); });
   if (!waiting_.empty()) look_at(engine, index, until);
 }

@@ -1,11 +1,11 @@
-// Transport timers on a network that loses nothing (SystemConfig::timers), where nearly all requests are answered long
-// before their time: no event for each, but a list of the queue pairs that have waited since the last look at them.
+// Transport timers on a lossless network (SystemConfig::timers). Nearly all requests are answered long before their
+// timeout, so instead of an event per request there is a list of the queue pairs that wait for an answer, which is
+// looked at periodically.
 //
-// A deadline is at least the shortest time-out after the instant at which it was set. So it is enough to look once in
-// that time (kEventAckTimers): a deadline before the next look gets an event of its own, which goes to the queue pair's
-// requester as on any network (Requester::timed_out). A machine whose only pending event is the next look, and in which
-// no queue pair waits, is idle. In parts of a machine each NIC looks for itself, at times of its own. Private to
-// nic_model/.
+// A deadline is at least the shortest timeout after it was set. One look per that time (kEventAckTimers) is therefore
+// enough: a deadline before the next look gets an event of its own, which goes to the queue pair's requester as on any
+// network (Requester::timed_out). A machine is idle if the next look is its only pending event and no queue pair waits.
+// In parts of a machine each NIC looks by itself, at its own times. Private to nic_model/.
 #pragma once
 
 #include <vector>
@@ -17,10 +17,10 @@ namespace loco::nic {
 
 class AckTimers {
  public:
-  /// A queue pair waits for an answer, `shortest` at least. It stays in the list until it is seen not to wait. `index`:
-  /// of these timers.
+  /// A queue pair begins to wait for an answer, for at least `shortest`. It stays in the list until a look finds it not
+  /// waiting. `index` identifies these timers.
   void watch(Engine& engine, std::uint32_t index, QpId qp, sim::Duration shortest);
-  /// kEventAckTimers: deadlines before the next look get their events.
+  /// kEventAckTimers: schedules events for deadlines before the next look.
   void look(Engine& engine, std::uint32_t index);
   bool operator==(const AckTimers&) const = default;
 
@@ -28,8 +28,8 @@ class AckTimers {
   void look_at(Engine& engine, std::uint32_t index, sim::SimTime at);
 
   std::vector<QpId> waiting_{};
-  sim::Duration shortest_{};  // of all time-outs so far
-  sim::SimTime next_{};       // when the next look is due, if it is pending
+  sim::Duration shortest_{};  // the shortest timeout so far
+  sim::SimTime next_{};       // time of the pending look
   sim::EventHandle event_{};
   bool pending_ = false;
 };

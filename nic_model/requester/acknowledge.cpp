@@ -1,5 +1,5 @@
-// Requester: from the answer on, ACKs, NAKs and responses (IBTA volume 1, 9.7.5 and 9.7.6). Interface and order:
-// requester.hpp. What it does about answers that do not come is in retransmit.cpp.
+// Requester: handling of answers, that is ACKs, NAKs and responses (IBTA volume 1, 9.7.5 and 9.7.6). Interface and
+// order: requester.hpp. Missing answers: retransmit.cpp.
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
@@ -16,13 +16,13 @@ using fabric::NakCode;
 using fabric::Psn;
 using Op = fabric::Opcode;
 
-/// The PSN of the first packet that is missing of the answer to a READ or atomic.
+/// PSN of the first missing packet of the answer to a READ or atomic.
 Psn first_missing(const Engine& engine, const Connection& qp, const SendEntry& e) {
   return e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp, e.wqe.length));
 }
 
-/// A READ that may have been executed several times: the answer of one execution is taken, from `offset` on. Where the
-/// trace has another execution's aNRR for a word, which came first, this one replaces it.
+/// A READ may have been executed several times. This names the execution whose answer is taken, from `offset` on: if
+/// the trace has an earlier execution's aNRR for a word, it is replaced.
 void name_execution(Engine& engine, const Connection& qp, const SendEntry& e, const fabric::Packet& packet,
                     std::uint32_t offset) {
   const Address from = e.wqe.remote + offset;
@@ -47,7 +47,7 @@ bool answers(const SendEntry& e, const fabric::Packet& packet) {
   return packet.opcode == Op::read_response ? e.wqe.opcode == Opcode::rdma_read : is_atomic(e.wqe.opcode);
 }
 
-/// The PSN behind work requests from `number` on that are done, none of them with an error; `una` when there are none.
+/// The PSN after the successful work requests from `number` on that are done; `una` if there are none.
 Psn end_of_done(const Requester& requester, std::uint32_t number, std::uint32_t started, Psn una) {
   for (; number != started && requester.entry(number).done; ++number) {
     const SendEntry& e = requester.entry(number);
@@ -70,10 +70,10 @@ Status status_of(NakCode nak) {
   }
 }
 
-/// Everything before `una` is acknowledged. If that is news, all retries are left again.
+/// Everything before `una` is acknowledged. Progress restores all retries.
 void Requester::progress(const QpSettings& settings, Psn una) {
   const std::int32_t ahead = una.distance(una_);
-  const bool all_at_once = ahead == -static_cast<std::int32_t>(kPsnsMax);  // half of all PSNs, which has no sign
+  const bool all_at_once = ahead == -static_cast<std::int32_t>(kPsnsMax);  // half of all PSNs: the sign is ambiguous
   if (ahead <= 0 && !all_at_once) return;
   if (all_at_once) LOCO_PROBE(all_psns_acknowledged_at_once);
   una_ = una;
@@ -82,8 +82,8 @@ void Requester::progress(const QpSettings& settings, Psn una) {
   recovering_ = false;
 }
 
-/// As acknowledge(), where answers overtake each other: that a READ or an atomic has no answer yet means nothing, it is
-/// passed over.
+/// Like acknowledge(), for answers that may overtake each other: a READ or an atomic without an answer is skipped,
+/// because its answer may still come.
 Requester::Oldest Requester::acknowledge_loosely(const Engine& engine, const Connection& qp, Psn end) {
   bool open = false;
   std::uint32_t oldest = 0;
@@ -105,13 +105,13 @@ Requester::Oldest Requester::acknowledge_loosely(const Engine& engine, const Con
   return {oldest, false};
 }
 
-/// Everything before `end` has reached the responder: WRITEs and SENDs are done. Goes on to the first READ or atomic,
-/// which waits for data of its own.
+/// Everything before `end` has reached the responder, which completes WRITEs and SENDs. Stops at the first READ or
+/// atomic that still waits for its data.
 Requester::Oldest Requester::acknowledge(const Engine& engine, const Connection& qp, Psn end) {
   std::uint32_t number = completed_;
   for (; number != started_; ++number) {
     SendEntry& e = edit(number);
-    if (e.status != Status::success) break;  // it was never sent
+    if (e.status != Status::success) break;  // it failed locally and was never sent
     if (e.done) continue;
     if (reads_or_atomic(e.wqe.opcode)) {
       const Psn first = first_missing(engine, qp, e);
@@ -126,7 +126,7 @@ Requester::Oldest Requester::acknowledge(const Engine& engine, const Connection&
   return {number, false};
 }
 
-/// Having gone back to this work request, the requester does not send again those of its packets that have come.
+/// After going back, skips the packets of this work request that are acknowledged meanwhile.
 void Requester::skip_acknowledged(const Engine& engine, const Connection& qp, std::uint32_t number, Psn end) {
   if (number == started_ || entry(number).status != Status::success) return;
   SendEntry& e = edit(number);
@@ -138,13 +138,13 @@ void Requester::skip_acknowledged(const Engine& engine, const Connection& qp, st
   e.sent = std::max(e.sent, static_cast<std::uint32_t>(bytes));
 }
 
-/// Having gone back, the requester does not send again what has been answered meanwhile.
+/// After going back, skips work requests that have been answered meanwhile.
 void Requester::skip_answered() {
   for (; transmit_next_ != started_ && entry(transmit_next_).done; ++transmit_next_)
     LOCO_PROBE(request_skipped_after_go_back);
 }
 
-/// The work request that has this PSN; `started` if it is known no more.
+/// The work request with this PSN; `started_` if none is known.
 std::uint32_t Requester::holder_of(Psn psn) const {
   std::uint32_t number = completed_;
   for (; number != started_; ++number) {
@@ -156,9 +156,9 @@ std::uint32_t Requester::holder_of(Psn psn) const {
 }
 
 void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& nak) {
-  // Where answers overtake each other, what is refused need not be the oldest.
+  // Where answers may overtake each other, the refused request need not be the oldest.
   const std::uint32_t which = policy_of(engine, id).order.answers_early ? holder_of(nak.psn) : oldest;
-  if (nak.nak == NakCode::packet_trimmed) {  // it is among what is sent again
+  if (nak.nak == NakCode::packet_trimmed) {  // selective repeat has noted it for retransmission
     LOCO_PROBE(nak_of_a_trimmed_packet);
     return;
   }
@@ -175,8 +175,8 @@ void Requester::refused(Engine& engine, QpId id, std::uint32_t oldest, const fab
   fail(engine, id, which, status_of(nak.nak));
 }
 
-/// The data of a READ, from `offset` on, or of an atomic goes to memory; true when it is complete. Takes over the
-/// packet's payload.
+/// Writes the data of a READ from `offset` on, or of an atomic, to memory. Returns true once it is complete. Takes
+/// ownership of the payload.
 bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::Packet& packet, std::uint32_t offset) {
   const Connection& qp = engine.connections[id];
   const WriteOrigin origin{.stamp = Stamp::aNLW,
@@ -206,13 +206,14 @@ bool Requester::take_data(Engine& engine, QpId id, SendEntry& e, const fabric::P
   return e.received == e.wqe.length;
 }
 
-/// Has a packet with a READ's data as much of it as this end's path MTU says? `last`: nothing comes behind it.
+/// True if a packet of READ data has the length that this end's path MTU requires. `last`: it is the last packet.
 bool Requester::fits(const Engine& engine, QpId id, const fabric::Packet& packet, bool last) {
   return packet.opcode != Op::read_response ||
          fits_path(engine, engine.connections[id], packet.length, last, packet.total);
 }
 
-/// A fault has executed requests, or completed them, out of order: each answer is taken for its own work request.
+/// With a fault that executes or completes requests out of order, each answer belongs to the work request that it
+/// names.
 void Requester::take_unordered(Engine& engine, QpId id, const fabric::Packet& packet) {
   if (!holds(packet.wqe) || entry(packet.wqe).done) {
     time_next_answer(engine, id);
@@ -228,7 +229,7 @@ void Requester::take_unordered(Engine& engine, QpId id, const fabric::Packet& pa
   start(engine, id, {});
 }
 
-/// An answer that others may have overtaken: it is taken for the READ or atomic that has its PSN, once.
+/// Takes an answer that others may have overtaken, once, for the READ or atomic with its PSN.
 void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& packet) {
   for (std::uint32_t number = completed_; number != started_; ++number) {
     SendEntry& e = edit(number);
@@ -252,22 +253,23 @@ void Requester::take_loosely(Engine& engine, QpId id, const fabric::Packet& pack
     --outstanding_;
     if (policy_of(engine, id).order.when_whole)
       return complete_alone(engine, id, number, receive_buffer_time(engine, packet));
-    // Nothing else may be under way whose answer would acknowledge it, and those behind it may wait for that.
+    // No other answer may be in flight that would acknowledge it, and later work requests may wait for that.
     progress(qp_settings(engine, id), end_of_done(*this, completed_, started_, una_));
     return;
   }
   engine.release(packet.buffer);
 }
 
-/// The PSN up to which an answer says that all requests have reached the responder.
+/// The PSN up to which an answer proves that requests have reached the responder.
 Psn Requester::acknowledged_by(const Engine& engine, const fabric::Packet& packet) const {
   if (packet.opcode == Op::ack) return packet.psn + 1;
-  // Unordered READs are answered as they come: that says nothing of earlier requests.
+  // A READ that is executed as it arrives is answered early, which proves nothing about earlier requests.
   const bool alone = packet.opcode == Op::read_response && policy_of(engine, packet.destination_qp).order.reads_early;
   return alone ? una_ : packet.psn;
 }
 
-/// Data for the oldest work request; false when it is not what that waits for. Takes over the packet's payload.
+/// Takes data for the oldest work request. Returns false if that one waits for something else. Takes ownership of the
+/// payload.
 bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, const fabric::Packet& packet) {
   if (oldest == started_ || !answers(entry(oldest), packet)) {
     LOCO_PROBE(data_that_nobody_waits_for);
@@ -289,17 +291,18 @@ bool Requester::take_in_order(Engine& engine, QpId id, std::uint32_t oldest, con
   return true;
 }
 
-/// Of what is acknowledged already, or was never sent: from a connection of the past that used the same PSNs.
+/// True for an answer to something already acknowledged or never sent: it comes from an earlier connection that used
+/// the same PSNs.
 bool Requester::is_ghost(const fabric::Packet& packet, bool when_whole) const {
-  // What tells of a trimmed packet counts even when a later answer has come before it; so does what tells of one that
-  // has come.
+  // The PSN that counts is the one that the answer is about: a NAK of a trimmed packet, or an ACK of a single packet,
+  // is valid even after later answers.
   const bool trimmed = packet.opcode == Op::nak && packet.nak == NakCode::packet_trimmed;
   const bool come = when_whole && packet.opcode == Op::ack && packet.psn.distance(una_) < 0;
   const Psn psn = trimmed || come ? Psn(static_cast<std::uint32_t>(packet.a)) : packet.psn;
   return psn.distance(una_) < 0 || psn.distance(unsent_psn_) >= 0;
 }
 
-/// Something more is acknowledged than what was before `before`.
+/// Lets the window grow by what has been acknowledged since `before`.
 void Requester::grow_window(const Engine& engine, const Connection& qp, Psn before) {
   const std::uint64_t mtu = mtu_of(engine, qp) + engine.profile(qp.node()).link_overhead.count;
   const std::uint64_t per_second = engine.network.port_rate(port_of(engine, qp)).value / (8 * mtu);
@@ -307,7 +310,7 @@ void Requester::grow_window(const Engine& engine, const Connection& qp, Psn befo
   window_.edit().acknowledged(una_, packets, engine.now(), engine.kernel.lossy_timeout(qp.node()), per_second);
 }
 
-/// What follows from an answer. `news`: something more is acknowledged than all before `before`.
+/// Acts on an answer. `news`: something was acknowledged; `before` is the oldest unacknowledged PSN before it.
 void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news, Psn before) {
   skip_answered();
   skip_acknowledged(engine, engine.connections[id], transmit_next_, una_);
@@ -323,7 +326,7 @@ void Requester::answered(Engine& engine, QpId id, const fabric::Packet& packet, 
 void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];
-  if (packet.source_qp != qp.peer()) {  // of a connection that is no more
+  if (packet.source_qp != qp.peer()) {  // from an earlier connection
     LOCO_PROBE(answer_of_a_past_connection);
     return engine.release(packet.buffer);
   }
@@ -333,9 +336,9 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const DeliveryPolicy& policy = policy_of(engine, qp);
   if (is_ghost(packet, policy.order.when_whole)) {
     LOCO_PROBE(late_answer);
-    expect_no_answer(engine, id, engine.now());  // on a lossless network nothing else will come
+    expect_no_answer(engine, id, engine.now());  // on a lossless network no other answer will come
     engine.release(packet.buffer);
-    if (engine.kernel.controls()) schedule_transmit(engine, id);  // all the same it may have opened a window
+    if (engine.kernel.controls()) schedule_transmit(engine, id);  // it may have opened a congestion window
     return;
   }
   if (policy.order.when_whole) return take_response_to_packet(engine, packet);

@@ -1,5 +1,5 @@
-// Which packets of the answers to a work request have come, where each is answered, or a READ may be executed more than
-// once. Private to nic_model/.
+// Records which packets of a work request's answers have arrived. Needed where every packet is answered, or where a
+// READ may be executed more than once. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class AnswerTracks {
     tracks_.release(track);
   }
 
-  /// Has packet `index` of the answer, which has `packets`, not been placed before? From now on it has.
+  /// Marks packet `index` of an answer of `packets` packets as placed. Returns true the first time.
   bool place_once(std::uint32_t track, std::uint32_t packets, std::uint32_t index) {
     std::vector<std::uint64_t>& placed = tracks_[track];
     placed.resize((packets + 63) / 64);
@@ -28,7 +28,7 @@ class AnswerTracks {
     return is_new;
   }
 
-  /// The first packet from `from` on that place_once() was not asked for.
+  /// The first packet from `from` on that is not marked.
   [[nodiscard]] std::uint32_t first_not_placed(std::uint32_t track, std::uint32_t from) const {
     const std::vector<std::uint64_t>& placed = tracks_[track];
     while (from / 64 < placed.size() && (placed[from / 64] >> (from % 64) & 1U) != 0) ++from;
@@ -39,7 +39,7 @@ class AnswerTracks {
   bool operator==(const AnswerTracks&) const = default;
 
  private:
-  sim::Pool<std::vector<std::uint64_t>> tracks_{};  // one bit a packet
+  sim::Pool<std::vector<std::uint64_t>> tracks_{};  // one bit per packet
 };
 
 }  // namespace loco::nic

@@ -1,4 +1,4 @@
-// Requester: what holds between two steps.
+// Requester: its invariants between two steps.
 #include "nic_model/engine/check.hpp"
 
 #include "nic_model/requester/requester.hpp"
@@ -7,7 +7,7 @@
 namespace loco::nic {
 
 namespace {
-/// Is `a` not ahead of `b`? Running numbers wrap.
+/// True if `a` is not ahead of `b`, for running numbers that wrap.
 bool in_order(std::uint32_t a, std::uint32_t b) { return static_cast<std::int32_t>(b - a) >= 0; }
 }  // namespace
 
@@ -32,7 +32,7 @@ void Requester::check_windows(const Check& check) const {
 }
 
 void Requester::check_entries(const Check& check) const {
-  std::uint32_t open = 0;  // READs and atomics
+  std::uint32_t open = 0;  // READs and atomics without an answer
   for (std::uint32_t number = first_; number != posted(); ++number) {
     const SendEntry& e = entry(number);
     const bool started = in_order(number + 1, started_);

@@ -1,4 +1,4 @@
-// Requester: reading the payloads of work requests, and the operands of atomics, over PCIe. Interface and order:
+// Requester: reads the payloads of work requests, and the operands of atomics, over PCIe. Interface and order:
 // requester.hpp.
 #include <algorithm>
 #include <cstring>
@@ -16,16 +16,16 @@ namespace loco::nic {
 
 namespace {
 
-/// In timed runs a payload has a buffer from its turn on: a deep queue of long messages would else take one for each of
-/// them, which no cache holds. Where any event may be next, when buffers are given out would tell states apart.
+/// In timed runs a payload gets its buffer when its turn comes, because buffers for a deep queue of long messages would
+/// exceed any cache. In searches it gets it earlier, since the moment would otherwise distinguish equal states.
 bool is_buffered_late(const Engine& engine) { return engine.kernel.bursts() && !engine.kernel.any_word_order(); }
 
 bool needs_payload_read(const SendEntry& e) {
   return e.status == Status::success && e.payload_read < bytes_to_read(e.wqe);
 }
 
-/// With nic.word_order any: up to where a payload is read in any order, from e.payload_read on. That is a packet, which
-/// leaves once all of it is there; where words travel alone, all of it.
+/// With nic.word_order any: the end of the range that is read in any order from e.payload_read on. It is the packet's
+/// end, since a packet leaves once it is complete, or the message's if words travel alone.
 std::uint32_t parts_until(const Engine& engine, const Connection& qp, const SendEntry& e) {
   if (gathers(e.wqe)) return bytes_to_read(e.wqe);
   if (travels_by_words(engine, qp.type(), e.wqe.length)) return e.wqe.length;
@@ -33,14 +33,14 @@ std::uint32_t parts_until(const Engine& engine, const Connection& qp, const Send
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (e.payload_read / most + 1) * most));
 }
 
-/// By their places in memory; what travels by words, and operands, by those in the payload.
+/// Parts by their addresses in memory; for operands and messages that travel by words, by their offset in the payload.
 Parts parts_of(const Engine& engine, const Connection& qp, const SendEntry& e) {
   const std::uint32_t until = parts_until(engine, qp, e);
   if (gathers(e.wqe) || travels_by_words(engine, qp.type(), e.wqe.length)) return {8, 0, 0, until};
   return {engine.profile(qp.node()).nic_word_unit.count, e.wqe.local, e.payload_read, until};
 }
 
-/// An operand is a read of its own.
+/// Each operand is a read of its own.
 PartCompletion completion_of_payload(const Engine& engine, const Connection& qp, const SendEntry& e, Part nth) {
   if (gathers(e.wqe)) return {nth.bytes, nth.offset + nth.bytes};
   const std::uint32_t from = travels_by_words(engine, qp.type(), e.wqe.length) ? 0 : e.payload_read;
@@ -49,7 +49,8 @@ PartCompletion completion_of_payload(const Engine& engine, const Connection& qp,
 
 }  // namespace
 
-/// With nic.word_order any: the parts of a payload that may be read in any order now. False: it is one, read as ever.
+/// With nic.word_order any: schedules the parts of a payload that may be read in any order now. Returns false if there
+/// is only one part, which is then read as usual.
 bool Requester::schedule_parts(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
   if (!engine.kernel.any_word_order() || engine.fault(Fault::payload_reads_reorder)) return false;
   const Connection& qp = engine.connections[id];
@@ -101,7 +102,7 @@ void Requester::read_part(Engine& engine, QpId id, std::uint32_t number, std::ui
   schedule_transmit(engine, id);
 }
 
-/// What is being read of a payload has been: the rest of it is next, or the next one.
+/// The scheduled part of a payload has been read: continues with the rest of it, or with the next payload.
 void Requester::payload_goes_on(Engine& engine, QpId id, std::uint32_t number, sim::SimTime link_free) {
   const SendEntry& e = entry(number);
   if (needs_payload_read(e)) {
@@ -112,8 +113,8 @@ void Requester::payload_goes_on(Engine& engine, QpId id, std::uint32_t number, s
   start(engine, id, {});  // a fence may have waited for this read
 }
 
-/// The next step of a payload's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other
-/// step.
+/// Schedules the next step of a payload's PCIe read. Steps up to the end of a packet may form a burst, because a packet
+/// waits only for the last of them.
 void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
   if (schedule_parts(engine, id, number, e, at)) return;
   const NodeId node = engine.connections[id].node();
@@ -138,7 +139,7 @@ void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, con
   engine.schedule(kEventReadPayload, id, number, at);
 }
 
-/// What a burst has read.
+/// Takes over the progress of a burst.
 void Requester::take_over(const ReadBurst& burst) {
   SendEntry& e = edit(static_cast<std::uint32_t>(burst.number));
   if (burst.done == e.payload_read) return;
@@ -146,14 +147,14 @@ void Requester::take_over(const ReadBurst& burst) {
   e.ready = burst.there;
 }
 
-/// Before it matters how much of a payload has been read.
+/// Call this before using how much of a payload has been read.
 void Requester::settle_payload_burst(Engine& engine, QpId id) {
   const NodeId node = engine.connections[id].node();
   settle_read_burst(engine, node);
   take_over(bursts_of(engine, node).read());
 }
 
-/// Before what is being read is dropped.
+/// Call this before dropping the payload that is being read.
 void Requester::break_payload_burst(Engine& engine, QpId id) {
   if (!payload_burst_) return;
   payload_burst_ = false;
@@ -162,7 +163,7 @@ void Requester::break_payload_burst(Engine& engine, QpId id) {
   take_over(burst);
 }
 
-/// If there is something to read.
+/// Issues the read of a payload, if there is one.
 void Requester::issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun,
                                    sim::Duration stall) {
   SendEntry& e = edit(number);
@@ -183,7 +184,7 @@ void Requester::schedule_payload(Engine& engine, QpId id) {
   if (!e.read_ready) return;
   payload_event_ = true;
   if (e.buffer == fabric::kNoBuffer) e.buffer = engine.payloads.acquire(bytes_to_read(e.wqe));
-  // Its turn: the data of the payload before it is on the link.
+  // Its turn: the previous payload's data is on the link.
   const NodeId node = engine.connections[id].node();
   const sim::Duration begin = engine.profile(node).nic_wqe_start;
   schedule_read(engine, id, payload_next_, e,
@@ -215,7 +216,7 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std:
     take_over(burst);
   }
   if (!engine.fault(Fault::payload_reads_reorder)) payload_event_ = false;
-  if (!holds(number)) return schedule_payload(engine, id);  // flushed or RESET; others may wait behind it
+  if (!holds(number)) return schedule_payload(engine, id);  // flushed or RESET; others may wait for their turn
   SendEntry& e = edit(number);
   if (!needs_payload_read(e)) return schedule_payload(engine, id);  // it has left without: nic.stale_operands
   const PayloadStep step = payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
@@ -231,8 +232,8 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std:
   schedule_transmit(engine, id);
 }
 
-/// A flaw (nic.stale_operands): what has not been read of the operands is what the NIC has read last, and will not be
-/// read any more.
+/// A flaw (nic.stale_operands): replaces the operands that have not been read by the words that the NIC read last. They
+/// are not read any more.
 void Requester::take_stale_operands(Engine& engine, NodeId node, SendEntry& e) {
   const std::array<std::uint64_t, 2>& last = engine.links[node].words_read();
   const std::uint32_t words = bytes_to_read(e.wqe) / 8;

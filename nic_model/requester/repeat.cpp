@@ -1,5 +1,5 @@
-// Requester: what selective repeat learns from packets that are sent and from their answers. Which PSNs are lost:
-// selective_repeat.hpp.
+// Requester: feeds selective repeat with sent packets and their answers. selective_repeat.hpp decides which PSNs are
+// lost.
 #include "nic_model/delivery/reliable.hpp"
 #include "nic_model/port/congestion.hpp"
 #include "nic_model/requester/requester.hpp"
@@ -23,7 +23,7 @@ void Requester::note_sent(Engine& engine, const fabric::Packet& packet, std::uin
                          engine.now(), packet.entropy);
 }
 
-/// Congestion control counts each loss once.
+/// Reports losses to congestion control, which counts each only once.
 void Requester::tell_what_is_lost(Engine& engine, QpId id) const {
   if (!engine.kernel.controls()) return;
   const sim::Ring<Psn>& lost = selective_->lost();
@@ -37,7 +37,7 @@ sim::Duration Requester::longest_back_off(const Engine& engine, QpId id) const {
   return qp_settings(engine, qp).timeout.ps == 0 ? kNeverLate : time_out(engine, qp);
 }
 
-/// Before an answer is taken: what it says of others.
+/// Evaluates what an answer reveals about other packets, before the answer is taken.
 void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
   const DeliveryPolicy& policy = policy_of(engine, packet.destination_qp);
   const SelectiveRepeat::Seen seen{engine.now(), policy.recovery.tolerance};
@@ -54,7 +54,7 @@ void Requester::note_response(Engine& engine, const fabric::Packet& packet) {
   }
   const bool as_it_comes = packet.opcode == Op::read_response && policy.order.reads_early;
   if (packet.opcode != Op::ack) selective.answered(packet.psn);
-  // In turn, everything before it has been executed.
+  // Executed in order, so everything before it has been executed too.
   selective.reached(packet.psn, as_it_comes ? una_ : packet.psn + 1, seen);
   selective.answer_seen(packet.psn, as_it_comes, seen);
 }

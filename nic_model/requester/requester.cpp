@@ -14,7 +14,7 @@ namespace loco::nic {
 
 namespace {
 
-/// Are all words that an atomic's operands are read from within the region of its key?
+/// True if all words of an atomic's operands lie in the region of its key.
 bool may_gather(const Engine& engine, NodeId node, const Wqe& wqe) {
   for (std::uint32_t done = 0; done < bytes_to_read(wqe); done += 8) {
     if (!engine.allowed(wqe.lkey, node, payload_step(engine, node, wqe, done).address, 8, 0)) return false;
@@ -22,11 +22,12 @@ bool may_gather(const Engine& engine, NodeId node, const Wqe& wqe) {
   return true;
 }
 
-/// What the requester itself finds wrong with a work request when it starts it.
+/// The checks that the requester itself makes when it starts a work request.
 Status local_check(const Engine& engine, const Connection& qp, const Wqe& wqe) {
   const HardwareProfile& p = engine.profile(qp.node());
   const std::uint64_t mtu = p.link_mtu.count;
-  // A message has its PSNs on their way at once, also where packets are smaller than InfiniBand's 256 bytes.
+  // All PSNs of a message may be in flight at once, so kPsnsMax bounds it even if packets are smaller than InfiniBand's
+  // 256 bytes.
   const bool one_packet = qp.type() == QpType::ud || (wqe.opcode == Opcode::send && !p.nic_send_segments);
   const std::uint64_t most = one_packet ? mtu : std::min(p.nic_max_message.count, mtu * kPsnsMax);
   if (wqe.length > most || (is_atomic(wqe.opcode) && wqe.length != 8)) return Status::loc_len_err;
@@ -38,7 +39,7 @@ Status local_check(const Engine& engine, const Connection& qp, const Wqe& wqe) {
                                                                                 : Status::loc_prot_err;
 }
 
-/// PSNs that a work request takes: a READ's are those of its responses.
+/// PSNs that a work request takes; a READ takes those of its responses.
 std::uint32_t psns_of(const Engine& engine, const Connection& qp, const Wqe& wqe) {
   return is_atomic(wqe.opcode) ? 1 : packets_of(engine, qp, wqe.length);
 }
@@ -49,7 +50,7 @@ void announce_fence(Engine& engine, const Connection& qp, const Wqe& wqe) {
       {.stamp = Stamp::aRF, .thread = qp.thread(), .op = wqe.fence_op, .peer = qp.peer_node(), .home = qp.node()});
 }
 
-/// Gives back what a work request holds.
+/// Frees the buffer and the track of a work request.
 void release_entry(Engine& engine, const SendEntry& e) {
   engine.release(e.buffer);
   if (e.track != kNone) engine.tracks.end(e.track);
@@ -71,7 +72,7 @@ void Requester::reap(std::uint32_t number, bool alone) {
     ++reaped_;
     return;
   }
-  if (static_cast<std::int32_t>(number - reaped_) >= 0) reaped_ = number + 1;  // else it was RESET since
+  if (static_cast<std::int32_t>(number - reaped_) >= 0) reaped_ = number + 1;  // otherwise it was RESET since
 }
 
 void Requester::flush(Engine& engine, QpId id) {
@@ -114,7 +115,7 @@ void Requester::write_cqe(Engine& engine, QpId id, std::uint32_t number, Status 
            delay + engine.profile(engine.connections[id].node()).nic_cqe);
 }
 
-/// Completes what is done, in order.
+/// Completes the oldest work requests that are done, in order.
 void Requester::complete(Engine& engine, QpId id, sim::Duration delay) {
   while (completed_ != started_ && entry(completed_).done) {
     const SendEntry& e = entry(completed_);
@@ -129,7 +130,7 @@ void Requester::complete(Engine& engine, QpId id, sim::Duration delay) {
   free_finished(engine);
 }
 
-/// Forgets finished work requests.
+/// Drops finished work requests.
 void Requester::free_finished(Engine& engine) {
   while (!queue_.empty() && first_ != completed_ && first_ != transmit_next_) {
     release_entry(engine, queue_.front());
@@ -145,14 +146,14 @@ bool Requester::fence_holds(const DeliveryPolicy& policy) const {
   return outstanding_ != 0 || payload_next_ != started_ || transmit_next_ != started_;
 }
 
-/// Would it take more PSNs than may be on their way? With none on its way any message may start: local_check() has
-/// refused those that are too long.
+/// True if the work request would have more PSNs in flight than allowed. With none in flight any message may start:
+/// local_check() has refused the longer ones.
 bool Requester::too_far_ahead(std::uint32_t packets) const {
   const std::uint32_t ahead = (next_psn_.value() - una_.value()) & fabric::Psn::kMask;
   return ahead != 0 && ahead + packets > kPsnsMax;
 }
 
-/// Does a work request wait for earlier ones? What ends the wait calls start() again.
+/// True if a work request has to wait for earlier ones. start() is called again when the wait may be over.
 bool Requester::waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const {
   if (e.wqe.fence && fence_holds(policy_of(engine, qp)) && !engine.fault(Fault::fence_ignored)) return true;
   if (reads_or_atomic(e.wqe.opcode) && outstanding_ >= qp_settings(engine, qp).max_rd_atomic) {
@@ -164,7 +165,7 @@ bool Requester::waits_for_others(const Engine& engine, const Connection& qp, con
   return true;
 }
 
-/// Gives the next PSNs to a work request, and what must be known until its answer is there.
+/// Assigns the next PSNs to a work request and sets up what its answer needs.
 void Requester::take_psns(Engine& engine, const DeliveryPolicy& policy, SendEntry& e) {
   e.psn = next_psn_;
   next_psn_ = next_psn_ + e.packets;
@@ -174,7 +175,7 @@ void Requester::take_psns(Engine& engine, const DeliveryPolicy& policy, SendEntr
   if (policy.order.when_whole || (e.wqe.opcode == Opcode::rdma_read && may_repeat)) e.track = engine.tracks.begin();
 }
 
-/// Starts one work request. False when it fails: nothing more starts.
+/// Starts one work request. Returns false if it fails: then no other starts.
 bool Requester::start_next(Engine& engine, QpId id, sim::Duration delay, sim::Duration stall) {
   const Connection& qp = engine.connections[id];
   SendEntry& e = edit(started_);
@@ -192,7 +193,7 @@ bool Requester::start_next(Engine& engine, QpId id, sim::Duration delay, sim::Du
   }
   take_psns(engine, policy_of(engine, qp), e);
   issue_payload_read(engine, id, number, begun, stall);
-  schedule_payload(engine, id);  // steps over a work request without payload
+  schedule_payload(engine, id);  // skips a work request without payload
   schedule_transmit(engine, id);
   if (engine.fault(Fault::early_write_completion) && e.wqe.opcode == Opcode::rdma_write) {
     e.done = true;

@@ -1,31 +1,30 @@
 // The requester of a queue pair: from the doorbell to the CQE (IBTA volume 1, 9.7 and 10.7; docs/machine.md, "NIC,
 // requester side").
 //
-// Work requests have running numbers (32 bits, they wrap), and each step has the number of the first one that it has
-// not done yet: posted() by threads; `rung`, known by a doorbell; `fetched`, in the NIC; `started`, with PSNs of its
-// own; none is ahead of the one before it. Payloads are read and packets sent behind `started` (payload_next,
-// transmit_next), and `completed` follows. Two numbers are behind all of these: `first`, of the oldest in the queue,
-// which the NIC may still need, and `reaped`, of the first that takes a place in the send queue.
+// Work requests have running numbers (32 bits, wrapping), and each stage keeps the number of the first one that it has
+// not processed: posted() by threads; `rung`, announced by a doorbell; `fetched` into the NIC; `started`, with PSNs
+// assigned. No stage is ahead of the one before it. Payload reads (payload_next) and packets (transmit_next) follow
+// `started`, then `completed`. Two numbers lag behind all others: `first`, the oldest entry that the NIC may still
+// need, and `reaped`, the first that occupies a place in the send queue.
 //
-// Order per queue pair: work requests are fetched, start, have their payload read, send their packets and complete in
-// the order in which they were posted. Not ordered: a later payload read and an earlier packet on its way. The fence
-// flag holds a work request until the queue pair's earlier READs and atomics are complete and its earlier packets
-// are sent.
+// Order per queue pair: work requests are fetched, started, have their payload read, are sent and complete in the order
+// of posting. A later payload read and an earlier packet in flight are not ordered. The fence flag holds a work request
+// until the queue pair's earlier READs and atomics are complete and its earlier packets are sent.
 //
-// Going back (9.7.5, 9.7.6; retransmit.cpp) repeats everything from the oldest PSN that is not acknowledged; selective
-// repeat (selective_repeat.hpp, repeat.cpp), which needs a peer that places packets out of order, only what is lost. A
-// repeated WRITE or SEND carries the payload that was read the first time.
-// The transport timer (9.7.6.1.3) starts with a packet that asks for an answer, if it does not run, and starts anew
-// when there is progress. It runs only where the network can lose packets (TimerUse). On a lossless network nearly
-// everything is answered, and without a timer nothing is pending in an idle machine; runs in the order of time watch it
-// all the same (ack_timers.hpp). Other runs know exceptions only: a peer that is not ready, has stopped or is connected
-// to another one, PSNs that do not fit, a RESET. Whoever drops such a request, or an answer, says so
-// (no_answer.hpp): from then on the timer runs there, too, until everything is answered. The RNR timer takes the
-// place of the transport timer while a receiver that was not ready is given time.
+// Going back (go-back-N; 9.7.5, 9.7.6; retransmit.cpp) repeats everything from the oldest unacknowledged PSN. Selective
+// repeat (selective_repeat.hpp, repeat.cpp) repeats only what is lost, and needs a peer that places packets out of
+// order. A repeated WRITE or SEND carries the payload that was read the first time.
+// The transport timer (9.7.6.1.3) starts with a packet that requests an answer and restarts on progress. It runs only
+// where the network can lose packets (TimerUse). On a lossless network nearly everything is answered, and without
+// timers an idle machine has no pending event; timed runs watch the time anyway (ack_timers.hpp). In other runs only
+// exceptions leave a request unanswered: a peer that is not ready, has stopped or is connected elsewhere, PSNs that do
+// not fit, a RESET. Whoever drops such a request or its answer reports that (no_answer.hpp), and the timer runs from
+// then on until everything is answered. While a receiver that was not ready is given time, the RNR timer replaces the
+// transport timer.
 //
-// Answers are taken in PSN order (acknowledge.cpp). One that answers a later request acknowledges all earlier WRITEs
-// and SENDs; a READ or an atomic that it passes over has lost its response (an implied NAK): the requester goes back
-// to it. Private to nic_model/.
+// Answers are taken in PSN order (acknowledge.cpp). An answer to a later request acknowledges all earlier WRITEs and
+// SENDs. A READ or atomic that it passes over has lost its response (an implied NAK), so the requester goes back to it.
+// Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -47,42 +46,42 @@
 
 namespace loco::nic {
 
-/// PSNs that may be on their way at once (IBTA volume 1, 9.7.1).
+/// Most PSNs that may be in flight at once (IBTA volume 1, 9.7.1).
 inline constexpr std::uint32_t kPsnsMax = 1U << 23U;
 
-/// A work request from posting until its place is free.
+/// A work request, from posting until its place is free.
 struct SendEntry {
   Wqe wqe{};
   Status status = Status::success;
-  bool done = false;        // its response has come (or an error was found)
-  bool completed = false;   // although earlier ones are not
-  bool read_ready = false;  // no posted write is in front of its payload's read any more: only earlier payloads are
+  bool done = false;        // its answer has come, or it failed
+  bool completed = false;   // completed before earlier work requests
+  bool read_ready = false;  // no posted write is ahead of its payload read; earlier payload reads may be
   fabric::Psn psn{};
-  std::uint32_t packets = 0;  // PSNs that it takes
+  std::uint32_t packets = 0;  // number of PSNs it takes
   std::uint32_t buffer = fabric::kNoBuffer;
   std::uint32_t payload_read = 0;  // bytes
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
-  std::uint32_t acked = 0;         // packets of a WRITE or SEND that have come, where each is answered
-  std::uint32_t track = kNone;     // of a READ, in Engine::tracks, where packets can be lost; or where each is answered
-  // When memory may be read for its payload; once some of that has been read, when what has been is in the NIC. Without
-  // a payload to read: when it may be sent.
+  std::uint32_t acked = 0;         // packets of a WRITE or SEND known to have arrived, if each is answered
+  std::uint32_t track = kNone;     // in Engine::tracks: if each packet is answered; READs also if packets can be lost
+  // When memory may be read for its payload; once part of it has been read, when that part is in the NIC. Without a
+  // payload to read: when it may be sent.
   sim::SimTime ready{};
-  sim::Duration reach{};  // of its payload's read: see HeldRead
+  sim::Duration reach{};  // for its payload read: see HeldRead
 
   bool operator==(const SendEntry&) const = default;
 };
 
-/// What a requester keeps where packets have entropies, or each is answered.
+/// State of a requester whose packets have entropies or are answered one by one.
 struct PacketAnswers {
   Entropies entropies{};
   RoundTrips round_trips{};
-  fabric::Psn all_come{};  // before it every packet has come
+  fabric::Psn all_come{};  // every packet before it has arrived
 
   bool operator==(const PacketAnswers&) const = default;
 };
 
-/// What a NAK says of the work request that it refuses.
+/// The completion status for a work request that a NAK refuses.
 [[nodiscard]] Status status_of(fabric::NakCode nak);
 
 class alignas(sim::kCacheLine) Requester {
@@ -91,73 +90,75 @@ class alignas(sim::kCacheLine) Requester {
 
   // --- what others ask ---------------------------------------------------------------------------------------------
   [[nodiscard]] CqId cq() const { return cq_; }
-  [[nodiscard]] std::uint32_t domain() const { return domain_; }  ///< the ordering domain that it posts in
+  [[nodiscard]] std::uint32_t domain() const { return domain_; }  ///< the ordering domain for its writes
   [[nodiscard]] std::uint32_t posted() const { return first_ + static_cast<std::uint32_t>(queue_.size()); }
-  /// Places that are free in the send queue.
+  /// Free places in the send queue.
   [[nodiscard]] std::uint32_t room() const { return depth_ - (posted() - reaped_); }
   [[nodiscard]] bool holds(std::uint32_t number) const { return number - first_ < queue_.size(); }
   /// Precondition: holds().
   [[nodiscard]] const SendEntry& entry(std::uint32_t number) const { return queue_[number - first_]; }
-  /// Does it hold this work request, and has not completed it?
+  /// True if it holds this work request and has not completed it.
   [[nodiscard]] bool waits_for(std::uint32_t number) const {
     return holds(number) && static_cast<std::int32_t>(number - completed_) >= 0;
   }
-  /// What kEventReadPayload reads next, or with a part, counted from 1, that one. Precondition: it has not been read.
+  /// The step that kEventReadPayload makes next, or, if `part` is not 0, that part, counted from 1. Precondition: it
+  /// has not been read.
   [[nodiscard]] struct PayloadStep payload_part(const Engine& engine, QpId id, std::uint32_t number,
                                                 std::uint32_t part) const;
-  /// The oldest work request that has not started; null if all have.
+  /// The oldest work request that has not started; null if there is none.
   [[nodiscard]] const Wqe* first_unstarted() const { return started_ == posted() ? nullptr : &entry(started_).wqe; }
   [[nodiscard]] const sim::SparseRing<SendEntry>& queue() const { return queue_; }
 
   // --- verbs calls -------------------------------------------------------------------------------------------------
-  /// `inline_payload`: what the CPU has copied; kNoBuffer otherwise. Precondition: room().
+  /// `inline_payload` is the CPU's copy of the payload, or kNoBuffer. Precondition: room() > 0.
   void post(const Wqe& wqe, std::uint32_t inline_payload);
-  /// The CQE of this work request has been polled: its place is free, and unless they complete in any order (`alone`)
-  /// those of all before it.
+  /// The CQE of this work request has been polled, which frees its place and those of all before it. With `alone`,
+  /// where requests complete in any order, only its own.
   void reap(std::uint32_t number, bool alone);
-  /// To RTS: the PSN of the next packet.
+  /// At the transition to RTS: sets the PSN of the next packet.
   void set_psn(fabric::Psn psn) { next_psn_ = unsent_psn_ = una_ = psn; }
   void set_retries(std::uint8_t retries) { retries_ = retries; }
   void set_rnr_retries(std::uint8_t retries) { rnr_retries_ = retries; }
-  /// SQE -> RTS: work requests start again.
+  /// SQE -> RTS: lets work requests start again.
   void resume() { halted_ = false; }
-  /// The queue pair can send nothing more: everything that the NIC knows of is flushed, in order.
+  /// The queue pair can send nothing more: flushes everything that the NIC knows of, in order.
   void flush(Engine& engine, QpId id);
-  /// Drops all work requests, without a CQE. Their numbers are not used again, so that answers on their way find none.
+  /// Drops all work requests without CQEs. Their numbers are not reused, so late answers find no work request.
   void reset(Engine& engine, QpId id);
 
   // --- what comes from PCIe, the port, the network and timers ------------------------------------------------------
-  /// A doorbell has reached the NIC: work requests are known up to producer index `posted`; `blueflame`: the last of
-  /// them has come with it.
+  /// A doorbell has reached the NIC and announces work requests up to producer index `posted`. `blueflame`: it carries
+  /// the last of them.
   void ring(Engine& engine, QpId id, std::uint32_t posted, bool blueflame);
-  /// No posted write is in front of the read of work requests any more.
+  /// The read of work requests may execute: no posted write is ahead of it any more.
   static void wqe_fetch_may_execute(Engine& engine, const HeldRead& read);
   /// kEventFetchWqe: `count` work requests are in the NIC.
   void wqes_fetched(Engine& engine, QpId id, std::uint32_t count);
-  /// No posted write is in front of the read of a payload any more: its turn is behind earlier payloads.
+  /// The read of a payload may execute as far as posted writes are concerned; it takes its turn after earlier payloads.
   void payload_read_may_execute(Engine& engine, const HeldRead& read);
-  /// kEventReadPayload; `part`: as commit() has it.
+  /// kEventReadPayload. `part` is that of payload_part().
   void read_payload(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part);
   /// kEventTransmit
   void transmit(Engine& engine, QpId id);
-  /// A response packet has arrived. Takes over its payload.
+  /// A response packet has arrived. Takes ownership of its payload.
   void take_response(Engine& engine, const fabric::Packet& packet);
   /// kEventTimeout
   void timed_out(Engine& engine, QpId id);
-  /// Where time is watched (ack_timers.hpp): does it wait for an answer? If that is due until then, it gets an event.
+  /// Where time is watched (ack_timers.hpp): returns true if it waits for an answer, and schedules the timeout if that
+  /// is due by `until`.
   bool due_until(Engine& engine, QpId id, sim::SimTime until);
-  /// Where time is watched: does it wait for an answer?
+  /// Where time is watched: true if it waits for an answer.
   [[nodiscard]] bool waits_for_answer() const { return timing_; }
-  /// Will it send something without being answered first?
+  /// True if it will send something even if no answer comes first.
   [[nodiscard]] bool has_packets_to_send() const {
     const bool unsent = transmit_next_ != started_ && entry(transmit_next_).status == Status::success;
     return transmit_event_ || (unsent && !rnr_wait_) || repeats();
   }
   /// kEventRnrTimer
   void rnr_timer_expired(Engine& engine, QpId id);
-  /// Starts work requests, in order, until one has to wait. `delay`: between the event being handled and its effect.
+  /// Starts work requests in order until one has to wait. `delay` is the time from the event to its effect.
   void start(Engine& engine, QpId id, sim::Duration delay);
-  /// kEventNoAnswer: something that it has sent, or its answer, was dropped for good without the network losing it.
+  /// kEventNoAnswer: a request or its answer was dropped for good, but not by the network.
   void take_no_answer(Engine& engine, QpId id, const NoAnswer& message);
 
   void hash(Hasher& h, const Payloads& payloads) const;
@@ -166,15 +167,15 @@ class alignas(sim::kCacheLine) Requester {
   bool operator==(const Requester&) const = default;
 
  private:
-  /// The oldest work request that is not done, once an answer has been looked at.
+  /// The oldest work request that is not done, after an answer was evaluated.
   struct Oldest {
     std::uint32_t number = 0;
-    bool implied_nak = false;  // it is a READ or an atomic whose response should have come before this answer
+    bool implied_nak = false;  // it is a READ or atomic whose response should have come before
   };
 
   [[nodiscard]] SendEntry& edit(std::uint32_t number) { return queue_[number - first_]; }
 
-  // requester.cpp
+  // Implemented in requester.cpp.
   [[nodiscard]] bool fence_holds(const DeliveryPolicy& policy) const;
   [[nodiscard]] bool too_far_ahead(std::uint32_t packets) const;
   [[nodiscard]] bool waits_for_others(const Engine& engine, const Connection& qp, const SendEntry& e) const;
@@ -184,7 +185,7 @@ class alignas(sim::kCacheLine) Requester {
   void complete(Engine& engine, QpId id, sim::Duration delay);
   void free_finished(Engine& engine);
 
-  // payload.cpp
+  // Implemented in payload.cpp.
   bool schedule_parts(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at);
   void read_part(Engine& engine, QpId id, std::uint32_t number, std::uint32_t part);
   void payload_goes_on(Engine& engine, QpId id, std::uint32_t number, sim::SimTime link_free);
@@ -200,7 +201,7 @@ class alignas(sim::kCacheLine) Requester {
   void schedule_payload(Engine& engine, QpId id);
   void take_stale_operands(Engine& engine, NodeId node, SendEntry& e);
 
-  // transmit.cpp
+  // Implemented in transmit.cpp.
   [[nodiscard]] bool may_transmit(const Engine& engine, QpId id) const;
   [[nodiscard]] bool waits_for_answers(const Engine& engine, QpId id) const;
   [[nodiscard]] bool may_repeat(const Engine& engine, QpId id) const;
@@ -215,7 +216,7 @@ class alignas(sim::kCacheLine) Requester {
   void choose_path(const DeliveryPolicy& policy, QpId id, fabric::Packet& packet);
   void sent_last_packet(Engine& engine, QpId id, SendEntry& e);
 
-  // repeat.cpp
+  // Implemented in repeat.cpp.
   [[nodiscard]] bool repeats() const { return selective_->pending(); }
   void note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns);
   [[nodiscard]] sim::Duration longest_back_off(const Engine& engine, QpId id) const;
@@ -228,7 +229,7 @@ class alignas(sim::kCacheLine) Requester {
   [[nodiscard]] fabric::Packet repeated_packet(const Engine& engine, QpId id, std::uint32_t number, fabric::Psn psn,
                                                std::uint32_t count) const;
 
-  // whole.cpp
+  // Implemented in whole.cpp.
   void complete_alone(Engine& engine, QpId id, std::uint32_t number, sim::Duration delay);
   bool has_come(Engine& engine, QpId id, fabric::Psn psn, sim::Duration delay);
   void follow_answers(const Engine& engine, QpId id);
@@ -236,10 +237,10 @@ class alignas(sim::kCacheLine) Requester {
   bool take_answer(Engine& engine, QpId id, const fabric::Packet& packet);
   void take_response_to_packet(Engine& engine, const fabric::Packet& packet);
 
-  // wqe_fetch.cpp
+  // Implemented in wqe_fetch.cpp.
   void fetch_wqes(Engine& engine, QpId id);
 
-  // acknowledge.cpp
+  // Implemented in acknowledge.cpp.
   void progress(const QpSettings& settings, fabric::Psn una);
   Oldest acknowledge(const Engine& engine, const Connection& qp, fabric::Psn end);
   Oldest acknowledge_loosely(const Engine& engine, const Connection& qp, fabric::Psn end);
@@ -257,7 +258,7 @@ class alignas(sim::kCacheLine) Requester {
   void answered(Engine& engine, QpId id, const fabric::Packet& packet, bool news, fabric::Psn before);
   void grow_window(const Engine& engine, const Connection& qp, fabric::Psn before);
 
-  // retransmit.cpp
+  // Implemented in retransmit.cpp.
   [[nodiscard]] bool runs_timer(const DeliveryPolicy& policy) const {
     return policy.recovery.timer_always_runs() || unanswered_;
   }
@@ -287,7 +288,7 @@ class alignas(sim::kCacheLine) Requester {
   void receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest, sim::Duration wait);
   void fail(Engine& engine, QpId id, std::uint32_t number, Status status);
 
-  // check.cpp
+  // Implemented in check.cpp.
   void check_windows(const class Check& check) const;
   void check_entries(const class Check& check) const;
 
@@ -299,8 +300,8 @@ class alignas(sim::kCacheLine) Requester {
   std::uint32_t rung_ = 0;
   std::uint32_t fetched_ = 0;
   std::uint32_t started_ = 0;
-  std::uint32_t payload_next_ = 0;   // oldest whose payload is not read completely
-  std::uint32_t transmit_next_ = 0;  // oldest that is not sent completely
+  std::uint32_t payload_next_ = 0;   // the oldest whose payload is not completely read
+  std::uint32_t transmit_next_ = 0;  // the oldest that is not completely sent
   std::uint32_t completed_ = 0;
   std::uint32_t reaped_ = 0;          // first whose place is not free: neither its CQE nor a later one was polled
   std::uint32_t outstanding_ = 0;     // READs and atomics
@@ -325,9 +326,9 @@ class alignas(sim::kCacheLine) Requester {
   sim::SimTime transmit_free_{};
   sim::SimTime deadline_{};  // of the transport timer
   sim::EventHandle timer_{};
-  sim::Lazy<TransmitWindow> window_{};  // where there are windows, or round trips are measured
+  sim::Lazy<TransmitWindow> window_{};  // made where there are windows, or round trips are measured
   sim::Lazy<PacketAnswers> packet_answers_{};
-  sim::Lazy<SelectiveRepeat> selective_{};  // where packets can be lost and are repeated one by one
+  sim::Lazy<SelectiveRepeat> selective_{};  // made where lost packets are repeated one by one
 };
 
 static_assert(sizeof(Requester) == 2 * sim::kCacheLine, "there can be millions");

@@ -1,4 +1,4 @@
-// Requester: going back, timers, and when it gives up (IBTA volume 1, 9.7.5 and 9.7.6). Interface: requester.hpp.
+// Requester: going back, timers, and giving up (IBTA volume 1, 9.7.5 and 9.7.6). Interface: requester.hpp.
 #include <algorithm>
 
 #include "nic_model/connection/failure.hpp"
@@ -12,14 +12,14 @@ namespace loco::nic {
 
 namespace {}  // namespace
 
-/// Has everything from the oldest PSN that is not acknowledged sent again. That starts the timer.
+/// Goes back: sends again everything from the oldest unacknowledged PSN on, which also starts the timer.
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
   if (oldest == started_) return;
   forget_sent();
   LOCO_PROBE(go_back_n);
   if (engine.kernel.controls()) tell_all_sent_again(engine, id, !rnr_wait_);
   if (engine.kernel.windows()) window_.edit().forget_sample();
-  const std::uint32_t until = transmit_next_;  // behind it nothing has been sent
+  const std::uint32_t until = transmit_next_;  // nothing after it has been sent
   for (std::uint32_t number = oldest; number != started_; ++number) {
     edit(number).sent = 0;
     if (number == until) break;
@@ -31,13 +31,13 @@ void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
     e.sent = static_cast<std::uint32_t>(mtu * static_cast<std::uint32_t>(acknowledged));
   }
   transmit_next_ = oldest;
-  withdraw_message(engine, id, false);  // what it had announced to the flow model is not the next one any more
+  withdraw_message(engine, id, false);  // the flow model's announced message is no longer the next one
   if (!rnr_wait_) cancel_timer(engine);
   engine.count(&Counters::retransmissions);
   schedule_transmit(engine, id);
 }
 
-/// Completes a work request with an error, if it is not done already: nothing more of the queue pair starts.
+/// Ends a work request with an error unless it is done already. No other work request of the queue pair starts.
 void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status status) {
   if (number == started_ || entry(number).done) return;
   SendEntry& e = edit(number);
@@ -51,7 +51,7 @@ void Requester::fail(Engine& engine, QpId id, std::uint32_t number, Status statu
   complete(engine, id, {});
 }
 
-/// Goes back to work request `oldest`; without retries left that one fails instead.
+/// Goes back to work request `oldest`, or fails it if no retries are left.
 void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
   if (retries_ == 0) {
     LOCO_PROBE(retries_exhausted);
@@ -61,16 +61,16 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
   if (policy_of(engine, id).recovery.selective) {
     cancel_timer(engine);
     LOCO_PROBE(selective_time_out);
-    selective_.edit().time_out(recovering_);  // again: what the peer has said does not hold any more
+    selective_.edit().time_out(recovering_);  // a second timeout: what the peer said may be stale
     tell_what_is_lost(engine, id);
-    if (engine.kernel.controls()) tell_all_sent_again(engine, id, false);  // nobody will hear of the others, either
+    if (engine.kernel.controls()) tell_all_sent_again(engine, id, false);  // no answer will report the others either
   }
   recovering_ = true;
   if (repeats()) return schedule_transmit(engine, id);
   go_back(engine, id, oldest);
 }
 
-/// Adaptive retransmission counts the time, not the retries (qp_total_timeout of ROCE_ACCL).
+/// With adaptive retransmission the total time counts, not the number of retries (qp_total_timeout of ROCE_ACCL).
 void Requester::retry_by_timer(Engine& engine, QpId id) {
   const NicId nic = engine.connections[id].node();
   if (engine.kernel.slow_restarts(nic)) window_.edit().restart();
@@ -89,15 +89,15 @@ void Requester::retry_by_timer(Engine& engine, QpId id) {
   retry(engine, id, completed_);
 }
 
-/// One retry less, if there is one.
+/// Uses up one RNR retry; returns false if none is left.
 bool Requester::takes_rnr_retry() {
   if (rnr_retries_ == 0) return false;
   if (rnr_retries_ != kRnrRetryForEver) --rnr_retries_;
   return true;
 }
 
-/// An RNR NAK for work request `which` has come. True when a wait for the receiver begins: not while there is one, nor
-/// without RNR retries left, when `which` fails.
+/// An RNR NAK for work request `which` has come. Returns true if a wait for the receiver begins. Returns false if one
+/// is running already, or if no RNR retries are left, which fails `which`.
 bool Requester::may_wait_for_receiver(Engine& engine, QpId id, std::uint32_t which) {
   if (rnr_wait_) {
     LOCO_PROBE(rnr_nak_while_waiting);
@@ -109,7 +109,7 @@ bool Requester::may_wait_for_receiver(Engine& engine, QpId id, std::uint32_t whi
   return false;
 }
 
-/// An RNR NAK for work request `which`: goes back to `oldest` once `wait` has passed. Without RNR retries left `which`
+/// An RNR NAK for work request `which`: goes back to `oldest` after the time `wait`. Without RNR retries left, `which`
 /// fails.
 void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which, std::uint32_t oldest,
                                    sim::Duration wait) {
@@ -123,12 +123,12 @@ void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which,
 
 // --- timers ----------------------------------------------------------------------------------------------------------
 
-/// PSNs that have been sent and are not acknowledged.
+/// Number of PSNs sent and not acknowledged.
 std::uint32_t Requester::under_way() const { return static_cast<std::uint32_t>(unsent_psn_.distance(una_)); }
 
-/// How long an answer may take. Adaptive retransmission begins with a short time, which doubles as long as nothing is
-/// acknowledged (NVIDIA, "Adaptive Retransmission: Parameters Control", 2025); few packets under way have a time of
-/// their own (IRN, SIGCOMM 2018, section 3.1: RTO_low).
+/// The current timeout. Adaptive retransmission starts with a short one that doubles until there is progress (NVIDIA,
+/// "Adaptive Retransmission: Parameters Control", 2025). With few packets in flight a timeout of its own applies (IRN,
+/// SIGCOMM 2018, section 3.1: RTO_low).
 sim::Duration Requester::time_out(const Engine& engine, const Connection& qp) const {
   const HardwareProfile& p = engine.profile(qp.node());
   const QpSettings& settings = qp_settings(engine, qp);
@@ -145,7 +145,8 @@ sim::Duration Requester::time_out(const Engine& engine, const Connection& qp) co
   return time;
 }
 
-/// A packet has been sent, and they are not few any more: the timer that runs has been started for few.
+/// If a sent packet ends the state of few packets in flight, extends the running timer, which was started with the
+/// short timeout.
 void Requester::more_under_way(const Engine& engine, const Connection& qp, std::uint32_t before) {
   const HardwareProfile& p = engine.profile(qp.node());
   if (p.nic_tail_timeout.ps == 0 || (!timer_pending_ && !timing_) || rnr_wait_) return;
@@ -162,14 +163,13 @@ void Requester::cancel_timer(Engine& engine) {
   timer_pending_ = false;
 }
 
-/// The transport timer's event, at the deadline.
+/// Schedules the transport timer's event at the deadline.
 void Requester::arm_timer(Engine& engine, QpId id) {
   timer_pending_ = true;
   timer_ = engine.schedule(kEventTimeout, id, 0, deadline_);
 }
 
-/// Starts the transport timer, as of `since`, unless it runs or the queue pair has none (timeout 0). Precondition:
-/// runs_timer().
+/// Starts the transport timer as of `since`, unless it is running or disabled (timeout 0). Precondition: runs_timer().
 void Requester::start_running_timer(Engine& engine, QpId id, sim::SimTime since) {
   const QpSettings& settings = qp_settings(engine, id);
   if (timer_pending_ || settings.timeout.ps == 0) return;
@@ -178,7 +178,7 @@ void Requester::start_running_timer(Engine& engine, QpId id, sim::SimTime since)
 }
 
 namespace {
-/// The shortest time that an answer may take.
+/// The shortest timeout that can apply.
 sim::Duration shortest_time_out(const HardwareProfile& p, sim::Duration timeout) {
   sim::Duration shortest = timeout;
   if (p.nic_adaptive_timeout.ps > 0) shortest = std::min(shortest, p.nic_adaptive_timeout);
@@ -206,14 +206,14 @@ bool Requester::due_until(Engine& engine, QpId id, sim::SimTime until) {
   return timing_;
 }
 
-/// In runs in the order of time: what waits for a paused port is not sent, and so not answered.
+/// A packet that waits for a paused port is not sent, so it is not answered either. In timed runs its timer runs.
 void Requester::port_is_closed(Engine& engine, QpId id) {
   const bool waits = !rnr_wait_ && completed_ != started_ && policy_of(engine, id).acknowledges();
   if (engine.kernel.times_ports() && waits) start_timer(engine, id);
 }
 
-/// The oldest is still being sent, and its last packet will ask for an answer. Where it may have to wait for answers,
-/// others have asked.
+/// True if the oldest work request is still being sent and its last packet will request an answer. If it may have to
+/// wait for answers itself, earlier packets have requested one.
 bool Requester::asks_later(const Engine& engine, QpId id) const {
   if (transmit_next_ != completed_) return false;
   const Connection& qp = engine.connections[id];
@@ -221,12 +221,12 @@ bool Requester::asks_later(const Engine& engine, QpId id) const {
   return !others_ask || sent_ahead(engine, qp) == 0;
 }
 
-/// There was an answer: the timer starts anew if something else that has been sent is to be answered.
+/// After an answer, restarts the timer if something else in flight is to be answered.
 void Requester::restart_timer(Engine& engine, QpId id) {
   if (rnr_wait_) return;
-  if (asks_later(engine, id)) return cancel_timer(engine);  // what is being sent starts it
+  if (asks_later(engine, id)) return cancel_timer(engine);  // its last packet will start it
   const sim::SimTime deadline = engine.now() + time_out(engine, engine.connections[id]);
-  if (deadline < deadline_) {  // its event would come too late
+  if (deadline < deadline_) {  // the pending event would be too late
     LOCO_PROBE(timer_brought_forward);
     cancel_timer(engine);
   }
@@ -234,14 +234,14 @@ void Requester::restart_timer(Engine& engine, QpId id) {
   start_timer(engine, id);
 }
 
-/// Something has been answered.
+/// Something was answered: restarts the timer, or stops it if nothing is in flight.
 void Requester::time_next_answer(Engine& engine, QpId id) {
   if (completed_ == started_) return stop_timer(engine);
   const DeliveryPolicy& policy = policy_of(engine, id);
   if (runs_timer(policy) || policy.recovery.watches_time()) restart_timer(engine, id);
 }
 
-/// Stops it, or the RNR timer: there is nothing to wait for.
+/// Stops the transport or RNR timer, because there is nothing to wait for.
 void Requester::stop_timer(Engine& engine) {
   cancel_timer(engine);
   rnr_wait_ = unanswered_ = false;
@@ -250,7 +250,7 @@ void Requester::stop_timer(Engine& engine) {
 void Requester::timed_out(Engine& engine, QpId id) {
   timer_pending_ = false;
   if (completed_ == started_) return;
-  if (engine.now() < deadline_) {  // there was an answer meanwhile
+  if (engine.now() < deadline_) {  // progress has moved the deadline
     LOCO_PROBE(timer_put_off);
     if (runs_timer(policy_of(engine, id))) arm_timer(engine, id);
     return;
@@ -272,12 +272,12 @@ void Requester::rnr_timer_expired(Engine& engine, QpId id) {
   timer_pending_ = rnr_wait_ = false;
   LOCO_PROBE(rnr_timer_expires);
   schedule_transmit(engine, id);
-  // Other messages went on meanwhile, and no time-out ran: what was lost of them fills the window for ever.
+  // Other messages continued meanwhile without a timer; a loss among them would block the window for ever.
   const bool others = policy_of(engine, id).order.when_whole && completed_ != started_;
   if (others && !transmit_event_) start_timer(engine, id);
 }
 
-/// Something that was to be answered is not, `since` then.
+/// An answer will never come; it has been missing since `since`.
 void Requester::expect_no_answer(Engine& engine, QpId id, sim::SimTime since) {
   const Connection& qp = engine.connections[id];
   const DeliveryPolicy& policy = policy_of(engine, qp);
@@ -287,13 +287,13 @@ void Requester::expect_no_answer(Engine& engine, QpId id, sim::SimTime since) {
   if (rnr_wait_ || timer_pending_) return;
   start_running_timer(engine, id, since);
   if (!engine.fault(Fault::responder_reorders) && !engine.fault(Fault::early_write_completion)) return;
-  // With these faults a request that comes again would be executed again: the time of all retries passes without any.
+  // With these faults a repeated request would be executed twice, so the time of all retries passes without any.
   deadline_ += qp_settings(engine, qp).timeout * std::int64_t{retries_};
   retries_ = 0;
 }
 
 void Requester::take_no_answer(Engine& engine, QpId id, const NoAnswer& message) {
-  if (engine.connections[id].peer() != message.responder) return;  // of a connection that is no more
+  if (engine.connections[id].peer() != message.responder) return;  // from an earlier connection
   if (message.refused != kNone && waits_for(message.refused)) return;
   expect_no_answer(engine, id, message.since);
 }

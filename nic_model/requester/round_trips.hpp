@@ -1,6 +1,6 @@
-// Time-outs that follow round trips: the smoothed round trip and four times its variation (Jacobson, SIGCOMM 1988; RFC
-// 6298), doubled with each one, where a transport has them (docs/transports.md). One packet at a time is measured, and
-// none that was sent again (Karn, Partridge, SIGCOMM 1987). Private to nic_model/.
+// Timeouts that follow round trips: smoothed round trip plus four times its variation (Jacobson, SIGCOMM 1988; RFC
+// 6298), doubled with each timeout, for the transports that use them (docs/transports.md). One packet at a time is
+// measured, never a retransmitted one (Karn, Partridge, SIGCOMM 1987). Private to nic_model/.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@ namespace loco::nic {
 
 class RoundTrips {
  public:
-  /// A packet leaves that asks for an answer.
+  /// A packet that requests an answer leaves.
   void sent(fabric::Psn psn, sim::SimTime now) {
     if (measuring_) return;
     measuring_ = true;
     psn_ = psn;
     sent_ = now;
   }
-  /// Something is sent again: what is answered next may be either.
+  /// Something is retransmitted, so the next answer may belong to either transmission: drops the measurement.
   void forget() { measuring_ = false; }
-  /// This packet is answered, or all of them up to it.
+  /// This packet is answered, or with `up_to` every packet up to it.
   void answered(fabric::Psn psn, bool up_to, sim::SimTime now) {
     const std::int32_t ahead = psn.distance(psn_);
     if (!measuring_ || (up_to ? ahead < 0 : ahead != 0)) return;
@@ -47,7 +47,7 @@ class RoundTrips {
   bool measuring_ = false;
   fabric::Psn psn_{};
   sim::SimTime sent_{};
-  sim::Duration smoothed_{};  // 0: none yet
+  sim::Duration smoothed_{};  // 0: not measured yet
   sim::Duration variation_{};
 };
 

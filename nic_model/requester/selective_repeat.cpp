@@ -15,9 +15,9 @@ bool SelectiveRepeat::knows(Psn psn) const {
 
 void SelectiveRepeat::sent(Psn psn, std::uint32_t count, Answer answer, sim::SimTime now, std::uint16_t entropy) {
   if (psns_.empty()) base_ = there_ = psn;
-  if (psn.distance(base_) < 0) return;  // answered meanwhile
+  if (psn.distance(base_) < 0) return;  // it has been answered meanwhile
   const auto end = static_cast<std::size_t>(psn.distance(base_)) + count;
-  // What is stepped over has been answered before everything was forgotten: nobody waits for it.
+  // PSNs in between were answered before clear(), so nobody waits for them.
   while (psns_.size() < end) psns_.push_back({.where = Where::done, .answer = Answer::in_turn});
   for (std::uint32_t i = 0; i < count; ++i) {
     Tracked& t = at(psn + i);
@@ -38,7 +38,7 @@ void SelectiveRepeat::forget_before(Psn una) {
   drop_forgotten();
 }
 
-/// Rings hold what is known only.
+/// Removes entries from the rings whose PSNs are no longer tracked.
 void SelectiveRepeat::drop_forgotten() {
   const auto drop = [this](sim::Ring<Sending>& ring) {
     while (!ring.empty() && !knows(ring.front().psn + (ring.front().count - 1))) ring.pop_front();
@@ -58,7 +58,7 @@ void SelectiveRepeat::clear() {
   from_ = {};
 }
 
-/// A request has reached the responder: what it asks for will be answered.
+/// A request has reached the responder, so it will be answered.
 void SelectiveRepeat::is_there(Psn psn) {
   const std::uint32_t count = at(psn).count;
   for (std::uint32_t i = 0; i < count && knows(psn + i); ++i) {
@@ -75,7 +75,7 @@ void SelectiveRepeat::lose(Psn psn) {
 }
 
 namespace {
-/// Was it sent before `psn`, which was sent at `at`, and by more than the tolerance?
+/// True if it was sent before `psn`, which was sent at `at`, by more than the tolerance.
 template <class Sending>
 bool sent_before(const Sending& s, Psn psn, sim::SimTime at, sim::Duration tolerance) {
   const sim::SimTime limit = s.at + tolerance;
@@ -83,7 +83,7 @@ bool sent_before(const Sending& s, Psn psn, sim::SimTime at, sim::Duration toler
 }
 }  // namespace
 
-/// Requests that were sent before `psn`, which is there, and are not there themselves.
+/// Takes for lost the requests that were sent before `psn` and have not arrived, while `psn` has.
 void SelectiveRepeat::lose_requests(Psn psn, sim::Duration tolerance) {
   const sim::SimTime seen = at(psn).at;
   while (!requests_.empty() && sent_before(requests_.front(), psn, seen, tolerance)) {
@@ -99,9 +99,8 @@ void SelectiveRepeat::lose_requests(Psn psn, sim::Duration tolerance) {
   }
 }
 
-/// Does an answer to this PSN say something of what was sent before? Not when it comes too soon to be to the last of
-/// several sendings; nor when it is data that was asked for again, which is sent whatever else has to wait for its
-/// turn.
+/// True if an answer to this PSN proves something about packets sent before it. It does not if it comes too soon to
+/// answer the latest of several transmissions, or if it is data that was requested again, which is sent out of turn.
 bool SelectiveRepeat::tells_of_others(Psn psn, sim::SimTime now) {
   const Tracked& t = at(psn);
   const sim::Duration trip = now - t.at;
@@ -157,7 +156,7 @@ void SelectiveRepeat::lose_answers(sim::Ring<Sending>& asked, Psn psn, sim::Dura
       LOCO_PROBE(answer_taken_for_lost);
       lose(s.psn);
     }
-    if (s.count > 0) {  // the answer to the others of this request is behind this one
+    if (s.count > 0) {  // the rest of this request is answered after this one
       --s.count;
       s.psn = s.psn + 1;
       if (s.count > 0) return;
@@ -173,7 +172,7 @@ void SelectiveRepeat::answer_seen(Psn psn, bool as_it_comes, const Seen& seen) {
   drop_forgotten();
 }
 
-/// Everything has come, but not the ACK: it answers a repetition, too.
+/// Everything arrived except the last ACK: repeats the newest packet, which is acknowledged again.
 void SelectiveRepeat::lose_newest() {
   for (std::size_t i = psns_.size(); i > 0; --i) {
     if (psns_[i - 1].answer != Answer::ack) continue;

@@ -1,20 +1,20 @@
-// Selective repeat: which PSNs of a queue pair have to be sent again, and no others (nic.recovery).
+// Selective repeat: decides which PSNs of a queue pair have to be sent again, and no others (nic.recovery).
 //
-// As IRN does it (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, section 3; ConnectX NICs have
+// It follows IRN (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM 2018, section 3; ConnectX NICs have
 // such a mode, selective_repeat in their ROCE_ACCL register; SRD: Shalev et al., "A Cloud-Optimized Transport Protocol
-// for Elastic and Scalable HPC", IEEE Micro 2020). A responder says of each request that comes behind a gap which one
-// has come, and what is missing. A packet is lost when one that was sent later has come: what is sent again is sent
-// later, so that its loss is noticed, too. Answers are data of READs and results of atomics; they leave the responder
-// in the order in which requests were taken, so one is lost when the answer to a request that was sent later has come.
-// With a tolerance, "later" is by more than that: networks with several paths reorder.
+// for Elastic and Scalable HPC", IEEE Micro 2020). For each request after a gap, the responder reports which one has
+// arrived and what is missing. A packet counts as lost when one sent later has arrived. A repeated packet counts as
+// sent later, so its own loss is detected too. Answers are data of READs and results of atomics; they leave the
+// responder in the order of the requests, so an answer counts as lost when the answer to a later request has arrived.
+// With a tolerance, "later" means later by more than that, because networks with several paths reorder.
 //
 // A packet that a switch has trimmed is lost, and known to be. Sent again at once and trimmed again for ever, such
 // packets' headers can take so much of a port that no data leaves it (docs/transports.md). So they back off.
 //
-// What is not noticed is the loss of the last packets: there the timer helps (retransmit.cpp). What is repeated without
-// need does no harm: responders take each PSN once. An answer that comes sooner after a repetition than any has come
-// yet is to what was sent before: it says nothing of what was sent in between (as in RACK, RFC 8985, section 6.2).
-// Private to nic_model/.
+// The loss of the last packets is not detected this way; the timer covers it (retransmit.cpp). A needless repetition is
+// harmless, since responders take each PSN once. An answer that follows a repetition sooner than any answer so far
+// belongs to the earlier transmission, and proves nothing about packets sent in between (as in RACK, RFC 8985, section
+// 6.2). Private to nic_model/.
 #pragma once
 
 #include <array>
@@ -29,17 +29,17 @@ namespace loco::nic {
 
 class SelectiveRepeat {
  public:
-  /// What answers a PSN: an ACK, of many PSNs at once; data, in the order of the requests; the data of a READ that is
-  /// executed as it comes.
+  /// How a PSN is answered: by an ACK, which may cover many; by data, in the order of the requests; or by the data of a
+  /// READ that is executed as it arrives.
   enum class Answer : std::uint8_t { ack, in_turn, as_it_comes };
 
-  /// A request has been sent, or sent again, that takes [psn, psn + count).
+  /// A request that takes [psn, psn + count) has been sent, perhaps again.
   void sent(fabric::Psn psn, std::uint32_t count, Answer answer, sim::SimTime at, std::uint16_t entropy = 0);
-  /// Everything before una is done with.
+  /// Everything before `una` is answered and need not be tracked.
   void forget_before(fabric::Psn una);
   void clear();
 
-  /// When an answer has come, and how much later than others a packet may come.
+  /// The time of an answer, and by how much packets may be reordered.
   struct Seen {
     sim::SimTime now{};
     sim::Duration tolerance{};
@@ -49,32 +49,32 @@ class SelectiveRepeat {
   /// Of this packet only the headers have come. Trimmed again, it waits, and with it whatever is to be sent again:
   /// `most` at most.
   void trimmed(fabric::Psn psn, sim::SimTime now, sim::Duration most);
-  /// Of these packets none was taken that is not known to have come.
+  /// Takes for lost those of these packets that are not known to have arrived.
   void lose_all_of(fabric::Psn psn, std::uint32_t count);
-  /// Data for `psn` has come.
+  /// Data for `psn` has arrived.
   void answered(fabric::Psn psn);
-  /// An answer has come to `psn`: those to requests that were sent earlier are lost if they have not come.
-  /// `as_it_comes`: it says so of the data of READs only.
+  /// An answer to `psn` has arrived: answers to requests sent earlier are lost if they have not arrived. `as_it_comes`:
+  /// this holds for data of READs only.
   void answer_seen(fabric::Psn psn, bool as_it_comes, const Seen& seen);
-  /// There was no answer for a long time: everything is lost that is not known to have come, `all`: that, too.
+  /// A timeout: everything not known to have arrived is lost; with `all` everything else, too.
   void time_out(bool all);
 
-  /// Is there something to send again?
+  /// True if something is to be sent again.
   [[nodiscard]] bool pending() const { return !repeats_.empty(); }
-  /// The next PSN to be sent again, and how many from there on are lost, `most` of them at most, which the request of a
-  /// READ may ask for at once. They are lost no more. Precondition: pending().
+  /// The next PSN to send again. take() returns how many from it on are lost, at most `most`, which one READ request
+  /// can ask for together, and marks them as in flight. Precondition: pending().
   [[nodiscard]] fabric::Psn next() const { return repeats_.front(); }
-  /// With which entropy it was sent last.
+  /// The entropy of its latest transmission.
   [[nodiscard]] std::uint16_t entropy_of(fabric::Psn psn) const { return at(psn).entropy; }
   std::uint32_t take(std::uint32_t most);
   /// From then on: what was trimmed again has waited.
   [[nodiscard]] sim::SimTime from() const { return from_; }
 
-  /// What is to be sent again, oldest first.
+  /// The PSNs to be sent again, oldest first.
   [[nodiscard]] const sim::Ring<fabric::Psn>& lost() const { return repeats_; }
 
   void hash(Hasher& h) const;
-  /// Is each PSN to be sent again known, and lost?
+  /// True if every PSN to be sent again is tracked and lost.
   [[nodiscard]] bool consistent() const;
   bool operator==(const SelectiveRepeat&) const = default;
 
@@ -82,8 +82,8 @@ class SelectiveRepeat {
   enum class Where : std::uint8_t { on_its_way, there, done, lost };
 
   struct Tracked {
-    sim::SimTime at{};        // sent last
-    std::uint32_t count = 1;  // PSNs of the request that begins here
+    sim::SimTime at{};        // latest transmission
+    std::uint32_t count = 1;  // number of PSNs of the request that begins here
     std::uint16_t entropy = 0;
     Where where = Where::on_its_way;
     Answer answer = Answer::ack;
@@ -93,7 +93,7 @@ class SelectiveRepeat {
     bool operator==(const Tracked&) const = default;
   };
 
-  /// A request as it was sent, in the order of sending.
+  /// A transmission of a request; rings hold them in the order of sending.
   struct Sending {
     fabric::Psn psn{};
     std::uint32_t count = 1;
@@ -115,14 +115,14 @@ class SelectiveRepeat {
   void lose_newest();
   void drop_forgotten();
 
-  fabric::Psn base_{};  // of psns_[0]
+  fabric::Psn base_{};  // PSN of psns_[0]
   sim::Ring<Tracked> psns_{};
   fabric::Psn there_{};                        // everything before it has reached the responder
-  sim::Ring<Sending> requests_{};              // that are not known to be there, or lost
-  std::array<sim::Ring<Sending>, 2> asked_{};  // whose data has not all come; the second: as it comes
+  sim::Ring<Sending> requests_{};              // neither known to have arrived nor lost
+  std::array<sim::Ring<Sending>, 2> asked_{};  // their data has not all arrived; [1]: READs executed as they arrive
   sim::Ring<fabric::Psn> repeats_{};
   sim::SimTime from_{};
-  sim::Duration shortest_{};  // from sending to an answer, of what was sent once; 0: none yet
+  sim::Duration shortest_{};  // shortest time from a single transmission to its answer; 0: none yet
 };
 
 }  // namespace loco::nic

@@ -1,4 +1,4 @@
-// Requester: from work requests that have started to packets. Interface and order: requester.hpp.
+// Requester: turns started work requests into packets. Interface and order: requester.hpp.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@ namespace loco::nic {
 namespace {
 using fabric::Psn;
 
-/// An atomic that a flaw lets leave with whatever words the NIC has read last.
+/// True for an atomic that, by a flaw, leaves with whatever words the NIC has read last.
 bool leaves_early(const HardwareProfile& p, const Connection& qp, const Wqe& wqe) {
   if (p.nic_stale_operands == StaleOperands::none || !gathers(wqe) || qp.peer_node() != qp.node()) return false;
   const StaleOperands kind = wqe.opcode == Opcode::fetch_add ? StaleOperands::add : StaleOperands::compare;
@@ -23,12 +23,12 @@ bool leaves_early(const HardwareProfile& p, const Connection& qp, const Wqe& wqe
 
 bool has_operands(const SendEntry& e) { return e.payload_read >= bytes_to_read(e.wqe); }
 
-/// Bytes of the packet of a WRITE or SEND that begins at `offset`.
+/// Payload bytes of the packet of a WRITE or SEND that begins at `offset`.
 std::uint32_t packet_bytes(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length - offset, mtu_of(engine, qp, e.wqe.length)));
 }
 
-/// Bytes of the next packet of a WRITE or SEND.
+/// Payload bytes of the next packet of a WRITE or SEND.
 std::uint32_t next_packet(const Engine& engine, const Connection& qp, const SendEntry& e) {
   return packet_bytes(engine, qp, e, e.sent);
 }
@@ -38,7 +38,8 @@ std::uint32_t overhead(const Engine& engine, const Connection& qp) {
   return static_cast<std::uint32_t>(engine.profile(qp.node()).link_overhead.count);
 }
 
-/// Of a datagram: with the high bit set, the queue pair's own (IBTA volume 1, 10.2.5).
+/// The Q_Key of a datagram: the work request's, or the queue pair's own if that has the high bit set (IBTA volume 1,
+/// 10.2.5).
 std::uint32_t qkey_of(const Connection& qp, const Wqe& wqe) {
   constexpr std::uint32_t kControlled = 1U << 31U;
   return (wqe.remote_qkey & kControlled) != 0 ? qp.qkey() : wqe.remote_qkey;
@@ -53,7 +54,7 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   packet.destination_qp = datagram ? e.wqe.remote_qp : qp.peer();
   packet.destination = datagram ? port_of(engine, engine.connections[packet.destination_qp]) : peer_port_of(engine, qp);
   packet.wqe = number;
-  packet.call = e.wqe.op;  // the requester may have forgotten the work request when it is executed
+  packet.call = e.wqe.op;  // the requester may have dropped the work request before it is executed
   packet.thread = qp.thread();
   packet.rkey = datagram ? qkey_of(qp, e.wqe) : e.wqe.rkey;
   packet.total = e.wqe.length;
@@ -66,8 +67,8 @@ fabric::Opcode payload_opcode(const Connection& qp, const Wqe& wqe) {
   return qp.type() == QpType::ud ? fabric::Opcode::datagram : fabric::Opcode::send;
 }
 
-/// The packet of a WRITE or SEND that begins at `offset`; one that travels by words has the word there that was read at
-/// that place.
+/// Makes the packet of a WRITE or SEND that begins at `offset`. A packet of a message that travels by words carries the
+/// word that was read at that position.
 void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e, std::uint32_t offset,
                  fabric::Packet& packet) {
   const auto index = static_cast<std::uint32_t>(offset / mtu_of(engine, qp, e.wqe.length));
@@ -86,7 +87,7 @@ void add_payload(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.ack_request = policy_of(engine, qp).acknowledges() && (packet.last || every);
 }
 
-/// An operand that has been read from memory; a fetch-and-add has no second one.
+/// An operand that was read from memory; 0 for the second one of a fetch-and-add.
 std::uint64_t operand(const Engine& engine, const SendEntry& e, std::uint32_t index) {
   std::uint64_t word = 0;
   if (8 * index < bytes_to_read(e.wqe)) {
@@ -95,12 +96,12 @@ std::uint64_t operand(const Engine& engine, const SendEntry& e, std::uint32_t in
   return word;
 }
 
-/// A READ request asks for what has not come yet; an atomic is always whole.
+/// A READ request asks for the data that is still missing; an atomic is always whole.
 void add_request(const Engine& engine, const Connection& qp, const SendEntry& e, fabric::Packet& packet) {
   packet.psn = e.psn;
   if (e.wqe.opcode == Opcode::rdma_read) {
     packet.opcode = fabric::Opcode::read_request;
-    if (policy_of(engine, qp).order.answers_early) return;  // what has come need not be its beginning
+    if (policy_of(engine, qp).order.answers_early) return;  // the data so far need not be the beginning
     packet.psn = e.psn + static_cast<std::uint32_t>(e.received / mtu_of(engine, qp, e.wqe.length));
     packet.address += e.received;
     packet.total -= e.received;
@@ -111,13 +112,13 @@ void add_request(const Engine& engine, const Connection& qp, const SendEntry& e,
   packet.b = gathers(e.wqe) ? operand(engine, e, 1) : e.wqe.swap;
 }
 
-/// PSNs that one request may ask for again, from `psn` on: of a READ all that follow.
+/// Number of PSNs from `psn` on that one request can ask for again: for a READ, all that follow.
 std::uint32_t most_at_once(const SendEntry& e, Psn psn) {
   return e.wqe.opcode == Opcode::rdma_read ? e.packets - static_cast<std::uint32_t>(psn.distance(e.psn)) : 1;
 }
 }  // namespace
 
-/// Is the next packet of the oldest unsent work request there?
+/// True if the next packet of the oldest unsent work request may leave.
 bool Requester::may_transmit(const Engine& engine, QpId id) const {
   const Connection& qp = engine.connections[id];
   if (rnr_wait_ || transmit_next_ == started_) return false;
@@ -128,7 +129,7 @@ bool Requester::may_transmit(const Engine& engine, QpId id) const {
   return !sends_payload(e.wqe.opcode) || e.payload_read >= e.sent + next_packet(engine, qp, e);
 }
 
-/// PSNs in front of the next packet that are not acknowledged.
+/// Number of unacknowledged PSNs before the next packet.
 std::uint32_t Requester::sent_ahead(const Engine& engine, const Connection& qp) const {
   Psn next = next_psn_;
   if (transmit_next_ != started_) {
@@ -138,7 +139,7 @@ std::uint32_t Requester::sent_ahead(const Engine& engine, const Connection& qp) 
   return static_cast<std::uint32_t>(std::max(next.distance(una_), 0));
 }
 
-/// Packets that may be under way.
+/// Number of packets that may be in flight.
 std::uint32_t Requester::window(const Engine& engine, const Connection& qp) const {
   const std::uint32_t kAll = policy_of(engine, qp).order.when_whole ? kReorderWindow : kPsnsMax;
   const std::uint64_t mtu = mtu_of(engine, qp);
@@ -148,7 +149,7 @@ std::uint32_t Requester::window(const Engine& engine, const Connection& qp) cons
   return window_->packets() == 0 ? most : std::min(most, window_->packets());
 }
 
-/// Does the next packet have to wait for answers? One packet, or the request of a READ however long, always may go.
+/// True if the next packet has to wait for answers. A single packet, or a READ request of any length, may always go.
 bool Requester::window_is_full(const Engine& engine, const Connection& qp) const {
   if (!policy_of(engine, qp).acknowledges()) return false;
   const std::uint32_t ahead = sent_ahead(engine, qp);
@@ -157,7 +158,7 @@ bool Requester::window_is_full(const Engine& engine, const Connection& qp) const
   return ahead > 0 && ahead + psns > window(engine, qp);
 }
 
-/// Is a window full: of packets, or that of congestion control?
+/// True if the window of packets or that of congestion control is full.
 bool Requester::waits_for_answers(const Engine& engine, QpId id) const {
   const Connection& qp = engine.connections[id];
   if ((engine.kernel.windows() || policy_of(engine, qp).order.when_whole) && window_is_full(engine, qp)) {
@@ -171,7 +172,7 @@ bool Requester::waits_for_answers(const Engine& engine, QpId id) const {
   return true;
 }
 
-/// The same of what is sent again.
+/// True if a retransmission may leave.
 bool Requester::may_repeat(const Engine& engine, QpId id) const {
   if (!repeats() || rnr_wait_) return false;
   const Connection& qp = engine.connections[id];
@@ -179,7 +180,8 @@ bool Requester::may_repeat(const Engine& engine, QpId id) const {
   return !engine.kernel.controls() || window_allows(engine, id, bytes + overhead(engine, qp));
 }
 
-/// Nobody would answer a window full of packets of which none is a message's last one: one in a quarter of it asks.
+/// In a window without the last packet of a message nobody would be asked for an answer, so one packet per quarter of
+/// it asks.
 void Requester::ask_within_window(const Engine& engine, const Connection& qp, fabric::Packet& packet) {
   if (packet.psn == una_) window_.edit().begins(engine.now(), engine.profile(qp.node()).nic_slow_restart_idle);
   if (!sends_payload(entry(transmit_next_).wqe.opcode)) return;
@@ -189,7 +191,7 @@ void Requester::ask_within_window(const Engine& engine, const Connection& qp, fa
   if (most < kPsnsMax && (index % quarter == 0 || index >= most)) packet.ack_request = true;
 }
 
-/// Flow model: a message may begin to flow when the first packet of it has been read.
+/// Flow model: a message may begin to flow once its first packet has been read.
 void Requester::announce_oldest(Engine& engine, QpId id) const {
   const fabric::Network& network = engine.network;
   const Connection& qp = engine.connections[id];
@@ -207,12 +209,12 @@ void Requester::announce_oldest(Engine& engine, QpId id) const {
   announce_message(engine, packet, there_before(engine, qp.node(), e.ready, e.wqe.local, first, e.payload_read));
 }
 
-/// By the port, and by the rate of a congestion control that goes by answers.
+/// When the port, and the pacing of congestion control, allow the next packet.
 sim::SimTime Requester::may_send_from(const Engine& engine, QpId id) const {
   return engine.kernel.controls() ? std::max(transmit_free_, paced_until(engine, id)) : transmit_free_;
 }
 
-/// Sees to it that the next packet is sent, if it can be.
+/// Schedules the next packet if it can be sent.
 void Requester::schedule_transmit(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   if (transmit_event_) return;
@@ -232,8 +234,8 @@ void Requester::schedule_transmit(Engine& engine, QpId id) {
   engine.schedule(kEventTransmit, id, 0, std::max(there, may_send_from(engine, id)));
 }
 
-/// Payload bytes at most of the packet behind the one that is about to leave; a work request that is not there yet may
-/// have a packet of any size.
+/// Most payload bytes of the packet after the one that is about to leave. An unknown work request may have a packet of
+/// any size.
 std::uint32_t Requester::following_payload(const Engine& engine, const Connection& qp, bool last) const {
   const std::uint32_t next = transmit_next_ + (last ? 1 : 0);
   if (next == started_) return static_cast<std::uint32_t>(mtu_of(engine, qp));
@@ -243,7 +245,7 @@ std::uint32_t Requester::following_payload(const Engine& engine, const Connectio
 
 void Requester::sent_last_packet(Engine& engine, QpId id, SendEntry& e) {
   ++transmit_next_;
-  if (!policy_of(engine, id).acknowledges()) {  // nobody answers: sent is done
+  if (!policy_of(engine, id).acknowledges()) {  // sent is done, because nobody answers
     e.done = true;
     complete(engine, id, {});
   }
@@ -251,7 +253,8 @@ void Requester::sent_last_packet(Engine& engine, QpId id, SendEntry& e) {
   start(engine, id, {});  // a fence may have waited for this packet
 }
 
-/// Of request `number`: what is sent again for `psn` and those behind it, `count` PSNs in all.
+/// The packet that repeats `psn` of request `number`, or for a READ the request that asks again for `count` PSNs from
+/// it on.
 fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::uint32_t number, Psn psn,
                                           std::uint32_t count) const {
   const Connection& qp = engine.connections[id];
@@ -273,7 +276,7 @@ fabric::Packet Requester::repeated_packet(const Engine& engine, QpId id, std::ui
   return packet;
 }
 
-/// Switches hash it.
+/// Chooses the entropy, which switches hash.
 void Requester::choose_path(const DeliveryPolicy& policy, QpId id, fabric::Packet& packet) {
   if (!policy.paths.sprays()) return;
   packet.entropy = static_cast<std::uint16_t>(packet_answers_.edit().entropies.next(policy.paths, id));
@@ -320,7 +323,8 @@ void Requester::transmit(Engine& engine, QpId id) {
   }
   settle_payload(engine, id);
   if (!may_transmit(engine, id)) {
-    // Behind a time-out, what was to be sent again has come meanwhile: answers to it may still be missing.
+    // After a timeout, everything to be sent again has been answered meanwhile. Other answers may still be missing, so
+    // the timer runs on.
     if (policy.recovery.selective && recovering_ && completed_ != started_) {
       LOCO_PROBE(nothing_left_to_send_again);
       start_timer(engine, id);
@@ -331,7 +335,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   if (gathers(e.wqe) && !has_operands(e)) {
     LOCO_PROBE(atomic_leaves_without_operands);
     take_stale_operands(engine, qp.node(), e);
-    schedule_payload(engine, id);  // steps over it: its read may still be pending when it has long been answered
+    schedule_payload(engine, id);  // skips it: its read may still be pending long after its answer
   }
   fabric::Packet packet = request_packet(engine, id, e, transmit_next_);
   packet.oldest = first_;
@@ -350,7 +354,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   if (policy.recovery.selective) note_sent(engine, packet, psns);
   more_under_way(engine, qp, before);
   transmit_free_ = send_packet(engine, packet, following_payload(engine, qp, packet.last));
-  if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it was for the port: the oldest is being sent
+  if (timing_ && transmit_next_ == completed_) cancel_timer(engine);  // it covered the wait for the port
   if (packet.ack_request || reads_or_atomic(e.wqe.opcode)) {
     if (engine.kernel.windows()) window_.edit().sent(packet.psn, engine.now());
     if (policy.recovery.rto_least.ps > 0 && has_payload && !recovering_)

@@ -1,19 +1,19 @@
-// What a requester does about losses besides repeating: how much it sends without an answer (nic.tx_window,
-// nic.slow_restart), and how long it waits for one on a fabric that drops (nic.lossy_timeout).
+// How a requester adapts to losses besides repeating: how much it sends without an answer (nic.tx_window,
+// nic.slow_restart), and how long it waits for one on a lossy fabric (nic.lossy_timeout).
 //
 // ConnectX NICs have such functions for RoCE on lossy fabrics, as fields of the ROCE_ACCL register: a transmit window,
-// slow restart, slow restart behind an idle time, adaptive retransmission (NVIDIA, Adaptive Retransmission: Parameters
-// Control, 2025). What they do in numbers is not public but for the time-outs' grid (4 us * 2^n) and their end: with
-// qp_total_timeout a connection is given up after as long a time as its retries of nic.ack_timeout would take. Ours:
+// slow restart, slow restart after idle, adaptive retransmission (NVIDIA, Adaptive Retransmission: Parameters Control,
+// 2025). Of their numbers only the grid of timeouts (4 us * 2^n) and the end are public: with qp_total_timeout a
+// connection is given up after the time that its retries of nic.ack_timeout would take. This model's rules are:
 //
-//   slow restart   behind a time-out 16 packets may be under way, and one more for each that is acknowledged, until
-//                  they are what the port sends in the least round trip that was measured: from then on no window.
-//   time-outs      begin at nic.lossy_timeout and double with each one. They are halved by a round trip of which they
-//                  are still eight times, so that they stay between four and eight round trips. The same document
-//                  says that a time-out may take effect at four times its value.
+//   slow restart   after a timeout 16 packets may be in flight, and one more for each acknowledged one, until they
+//                  cover what the port sends in the least measured round trip; then the window ends
+//   timeouts       begin at nic.lossy_timeout and double with each one. A round trip halves them while they are at
+//                  least eight times as long, so they stay between four and eight round trips. (By the same document
+//                  a timeout may take effect at four times its value.)
 //
-// A round trip is measured from a packet that asks for an answer until that is acknowledged; not of what is repeated
-// (Karn, Partridge, SIGCOMM 1987). All this delays, and orders nothing. In runs in the order of time only. Private to
+// A round trip is measured from a packet that requests an answer until it is acknowledged, never for a retransmission
+// (Karn, Partridge, SIGCOMM 1987). All this only delays, and orders nothing. Used in timed runs only. Private to
 // nic_model/.
 #pragma once
 
@@ -26,47 +26,48 @@ namespace loco::nic {
 
 class TransmitWindow {
  public:
-  /// Packets that may be under way behind a time-out: our choice.
+  /// Packets that may be in flight after a timeout: our choice.
   static constexpr std::uint32_t kRestart = 16;
 
   /// 0: no limit.
   [[nodiscard]] std::uint32_t packets() const { return packets_; }
   void restart() { packets_ = kRestart; }
-  /// A packet leaves, and nothing is under way: has there been nothing for so long? 0: that does not matter.
+  /// A packet leaves while nothing else is in flight. Restarts slowly if the last acknowledgement is `idle` or longer
+  /// ago; 0: never.
   void begins(sim::SimTime now, sim::Duration idle) {
     if (idle.ps > 0 && now - last_ >= idle) restart();
   }
 
-  /// A packet that asks for an answer leaves.
+  /// A packet that requests an answer leaves.
   void sent(fabric::Psn psn, sim::SimTime now) {
     if (timing_) return;
     timing_ = true;
     timed_ = psn;
     sent_ = now;
   }
-  /// Something is sent again: what is acknowledged next may be either.
+  /// Something is retransmitted, so the next answer may belong to either transmission: drops the measurement.
   void forget_sample() { timing_ = false; }
-  /// `news` packets more are acknowledged, all before `una`. `per_second`: packets that the port sends.
+  /// `news` more packets are acknowledged, all before `una`. `per_second`: packets per second that the port sends.
   void acknowledged(fabric::Psn una, std::uint32_t news, sim::SimTime now, sim::Duration first_time_out,
                     std::uint64_t per_second);
 
   // --- time-outs -----------------------------------------------------------------------------------------------------
-  /// How long an answer may take.
+  /// The current timeout.
   [[nodiscard]] sim::Duration time_out(sim::Duration first, sim::Duration most) const;
-  /// None has come `after` that time. Returns for how long there has been no progress, time-outs together.
+  /// A timeout of length `after` has passed. Returns the sum of timeouts since the last progress.
   sim::Duration timed_out(sim::Duration after, sim::Duration most);
 
   bool operator==(const TransmitWindow&) const = default;
 
  private:
   std::uint32_t packets_ = 0;
-  bool timing_ = false;  // a round trip
+  bool timing_ = false;  // a round trip is being measured
   fabric::Psn timed_{};
-  std::uint8_t doublings_ = 0;  // of the time-out
+  std::uint8_t doublings_ = 0;  // number of doublings of the timeout
   sim::SimTime sent_{};
-  sim::SimTime last_{};     // something was acknowledged
-  sim::Duration least_{};   // of the round trips
-  sim::Duration waited_{};  // time-outs without progress, together
+  sim::SimTime last_{};     // time of the last acknowledgement
+  sim::Duration least_{};   // the least round trip
+  sim::Duration waited_{};  // sum of timeouts without progress
 };
 
 }  // namespace loco::nic

@@ -1,6 +1,6 @@
-// Requester: where requests complete when they are whole, in any order (srd, rud, rudi; docs/transports.md). Each
-// packet is answered: an answer says which one has come, and up to where all have. A WRITE or SEND is done when all of
-// its packets are known to have come, a READ when its data has.
+// Requester: requests that complete once they are whole, in any order (srd, rud, rudi; docs/transports.md). Every
+// packet is answered; the answer says which packet has arrived and up to where all have. A WRITE or SEND is done when
+// all of its packets are known to have arrived, a READ when its data is complete.
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/congestion.hpp"
@@ -16,18 +16,18 @@ using fabric::NakCode;
 using fabric::Psn;
 }  // namespace
 
-/// Completes a work request that is done, although earlier ones may not be.
+/// Completes a work request that is done, even if earlier ones are not.
 void Requester::complete_alone(Engine& engine, QpId id, std::uint32_t number, sim::Duration delay) {
   SendEntry& e = edit(number);
   e.completed = true;
   if (e.wqe.signaled || e.status != Status::success) {
     write_cqe(engine, id, number, e.status, delay);
   } else {
-    ++reaped_;  // nobody will poll a CQE of it
+    ++reaped_;  // no CQE of it will be polled
   }
 }
 
-/// This packet has come. True when that is news.
+/// This packet has arrived. Returns false if that was known.
 bool Requester::has_come(Engine& engine, QpId id, Psn psn, sim::Duration delay) {
   const std::uint32_t number = holder_of(psn);
   if (number == started_ || entry(number).done || reads_or_atomic(entry(number).wqe.opcode)) return false;
@@ -42,7 +42,7 @@ bool Requester::has_come(Engine& engine, QpId id, Psn psn, sim::Duration delay) 
   return true;
 }
 
-/// Up to where everything is answered: the oldest that is not done, and of a WRITE or SEND what it lacks first.
+/// Advances `una_` to the oldest work request that is not done, and within a WRITE or SEND to its first missing packet.
 void Requester::follow_answers(const Engine& engine, QpId id) {
   Psn una = una_;
   for (std::uint32_t number = completed_; number != started_; ++number) {
@@ -60,7 +60,8 @@ void Requester::follow_answers(const Engine& engine, QpId id) {
   progress(qp_settings(engine, id), una);
 }
 
-/// All packets of a message that are not known to have come are sent again when the receiver may be ready.
+/// Marks all packets of a message that are not known to have arrived for retransmission, once the receiver may be
+/// ready.
 void Requester::receiver_of_message_not_ready(Engine& engine, QpId id, const fabric::Packet& nak) {
   const std::uint32_t which = holder_of(nak.psn);
   if (which == started_ || entry(which).done) return;

@@ -1,7 +1,7 @@
 // Requester: from the doorbell until the NIC has the work requests (rdma-core, providers/mlx5, for their layout).
 //
-// One fetch of a queue pair is under way at a time, of all that has been rung for until then, up to nic.wqe_fetch_max.
-// A BlueFlame doorbell carries its work request: if nothing is in front of it, there is nothing to fetch.
+// A queue pair has one fetch in flight at a time, of everything announced so far, up to nic.wqe_fetch_max. A BlueFlame
+// doorbell carries its work request, which needs no fetch if none is ahead of it.
 #include <algorithm>
 
 #include "nic_model/pcie/flow_control.hpp"
@@ -13,8 +13,7 @@
 namespace loco::nic {
 
 namespace {
-/// Bytes that a work request takes in the send queue, in memory: an inline payload is part of it, and so are the
-/// elements of a list.
+/// Bytes of a work request in the send queue's memory, including an inline payload or the elements of a list.
 std::uint32_t queue_bytes(const Engine& engine, NicId nic, const Wqe& wqe) {
   const std::uint64_t stride = engine.profile(nic).nic_wqe_bytes.count;
   if (is_scattered(wqe.local)) {
@@ -38,7 +37,7 @@ void Requester::fetch_wqes(Engine& engine, QpId id) {
 
 void Requester::ring(Engine& engine, QpId id, std::uint32_t posted, bool blueflame) {
   const bool carries_next = blueflame && fetched_ == rung_ && posted == rung_ + 1;
-  // Threads that share a queue pair may ring out of order; producer indices only grow.
+  // Threads that share a queue pair may ring out of order, but producer indices only grow.
   if (static_cast<std::int32_t>(posted - rung_) > 0) rung_ = posted;
   if (engine.connections[id].flushes_sends()) return flush(engine, id);
   if (carries_next) {
@@ -65,7 +64,7 @@ void Requester::wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
     done += bytes;
   }
   sim::SimTime there = back + (first - engine.now());
-  // All data follow each other on the link, those of the last request not before it has had its tag.
+  // All data follow each other on the link, but the last request's data cannot come before it has its tag.
   if (last > first) {
     const std::uint32_t rest = (read.bytes - 1) % mrrs + 1;
     there = std::max(there, last + data_time(p, rest) + p.pcie_downstream);

@@ -29,7 +29,7 @@ void AtomicUnit::end(std::uint32_t bank, sim::SimTime now) {
 }
 
 void AtomicUnit::hash(Hasher& h) const {
-  // Arrivals in different banks are in no order that matters: each turn counts with its place in its own.
+  // Arrivals in different banks are not ordered with each other, so each turn is hashed with its place in its own bank.
   std::uint64_t sum = 0;
   for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
     Hasher one;

@@ -1,4 +1,4 @@
-// Responder: what holds between two steps, and what a fingerprint of it is made of.
+// Responder: its invariants between two steps, and its fingerprint.
 #include "nic_model/engine/check.hpp"
 
 #include "nic_model/engine/hash_parts.hpp"

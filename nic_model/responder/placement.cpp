@@ -1,12 +1,12 @@
-// Responder: requests that are placed as they come (nic.placement), through a reorder buffer of PSNs; and what a flaw,
-// or an ideal network, lets loose.
+// Responder: requests that are placed as they arrive (nic.placement), through a reorder buffer of PSNs; and packets
+// that a fault or an ideal network lets arrive in any order.
 #include "nic_model/responder/responder.hpp"
 #include "probe/probe.hpp"
 #include "sim/rng.hpp"
 
 namespace loco::nic {
 
-/// Out of order: what has come and is next. In ERROR it gets no answer.
+/// Executes requests from the reorder buffer as far as they are next in PSN order. In ERROR they get no answer.
 void Responder::execute_in_turn(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   while (!blocked_ && !disorder().reorder.empty() && disorder().reorder.front().present) {
@@ -32,7 +32,7 @@ void Responder::execute_in_turn(Engine& engine, QpId id) {
   }
 }
 
-/// Selective repeat: what the reorder buffer lacks first.
+/// Selective repeat: the first PSN missing from the reorder buffer.
 fabric::Psn Responder::first_missing(const Engine& engine, const Connection& qp) const {
   const sim::Ring<ReorderSlot>& all = disorder().reorder;
   std::uint32_t index = 0;
@@ -40,8 +40,9 @@ fabric::Psn Responder::first_missing(const Engine& engine, const Connection& qp)
   return expected_psn_ + index;
 }
 
-/// Selective repeat: a packet has come behind a gap. Says which, and what is missing; where paths differ, once that has
-/// been missing for a time. A congestion control that goes by answers hears of each packet at once, and waits itself.
+/// Selective repeat: after a packet beyond a gap, reports which packet has arrived and what is missing. Where paths
+/// differ, only once it has been missing for the tolerated time. A congestion control driven by answers is told at
+/// once, and applies the tolerance itself.
 void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet) {
   const fabric::Psn missing = first_missing(engine, engine.connections[id]);
   if (packet.psn.distance(missing) < 0) return;
@@ -70,11 +71,11 @@ void Responder::report_gap(Engine& engine, QpId id, const fabric::Packet& packet
                  .available = engine.now()});
 }
 
-/// Selective repeat: what was missing has come. The requester hears what has been executed with it, although none of
-/// that may ask for an ACK.
+/// Selective repeat: the missing packet has arrived. Acknowledges everything executed with it, because none of those
+/// packets may have requested an ACK.
 void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet, fabric::Psn done_before) {
   if (done_psn_ == done_before || !engine.connections[id].takes_requests()) return;
-  // It was only late: nobody has been told of a gap, and messages ask for answers of their own.
+  // If it was merely late, no gap was reported, and messages request their own answers.
   const sim::Duration tolerance = policy_of(engine, id).recovery.tolerance;
   const bool told = disorder().gap == packet.psn && engine.now() >= disorder().since + tolerance;
   if (tolerance.ps > 0 && !told) return;
@@ -83,14 +84,15 @@ void Responder::gap_filled(Engine& engine, QpId id, const fabric::Packet& packet
   if (!responses_.empty()) {
     const Response& newest = responses_[responses_.size() - 1];
     const bool refused = newest.opcode == fabric::Opcode::nak && newest.psn == done_psn_;
-    if (newest.psn == last || refused) return;  // it hears that already
+    if (newest.psn == last || refused) return;  // an answer in the queue says so already
   }
   push_response(
       engine, id,
       {.opcode = fabric::Opcode::ack, .ready = true, .psn = last, .wqe = packet.wqe, .available = engine.now()});
 }
 
-/// Nobody need wait to see that it is missing: the requester is told at once. In order it is a gap as any other.
+/// Only the headers of a packet have arrived. Reports the loss to the requester at once. With in-order placement it
+/// counts as any other gap.
 void Responder::take_trimmed(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];
@@ -121,8 +123,8 @@ void Responder::take_trimmed(Engine& engine, const fabric::Packet& packet) {
                  .available = engine.now()});
 }
 
-/// Out of order: a WRITE is placed as soon as it comes, unless only READs overtake; where READs are unordered, they are
-/// executed.
+/// Out of order: places a WRITE as it arrives, unless only READs may overtake, and executes a READ if READs are
+/// unordered.
 void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   const DeliveryPolicy& policy = policy_of(engine, qp);
@@ -143,8 +145,8 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   }
   slot.present = true;
   slot.packet = packet;
-  // It is behind a gap. Where nothing is lost and there is one path, an RNR NAK leaves one, which the peer will fill.
-  // Any other is there because the peer's PSNs do not fit: nobody will fill it.
+  // The packet is beyond a gap. Without loss and with one path, only an RNR NAK leaves a gap that the peer will fill.
+  // Any other means that the peer's PSNs do not match, and nobody will fill it.
   if (!all.front().present && !nak_sent_ && !policy.order.any_packet_next) no_answer(engine, packet);
   const bool fills_gap = index == 0 && all.size() > 1;
   execute_early(engine, id, qp, slot);
@@ -154,7 +156,7 @@ void Responder::take_out_of_order(Engine& engine, QpId id, const fabric::Packet&
   if (policy.recovery.selective && fills_gap) gap_filled(engine, id, packet, done_before);
 }
 
-/// What has just come, and may be executed before its turn.
+/// Executes a packet that has just arrived, if it may be executed before its turn.
 void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, ReorderSlot& slot) {
   const DeliveryOrder& order = policy_of(engine, qp).order;
   const fabric::Packet packet = slot.packet;
@@ -171,7 +173,7 @@ void Responder::execute_early(Engine& engine, QpId id, const Connection& qp, Reo
   engine.release(packet.buffer);
 }
 
-/// What is in the reorder buffer comes again: a READ that has been answered has lost its answer, or part of it.
+/// A packet in the reorder buffer arrives again. If it is a READ or atomic that has been executed, its answer was lost.
 void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   const bool answered = packet.opcode == fabric::Opcode::read_request || is_atomic(packet.opcode);
   const bool selective = policy_of(engine, id).recovery.selective;
@@ -179,11 +181,11 @@ void Responder::take_early_again(Engine& engine, QpId id, const fabric::Packet& 
     LOCO_PROBE(early_read_answered_again);
     return execute(engine, id, {packet, Fate::duplicate});
   }
-  if (selective) report_gap(engine, id, packet);  // it may not have heard
+  if (selective) report_gap(engine, id, packet);  // the previous report may be lost
   engine.release(packet.buffer);
 }
 
-/// Lets a packet loose: it is taken at some time; with `in_line`, behind earlier ones that are in line.
+/// Lets a packet be taken at an arbitrary later time; with `in_line`, only after earlier packets that are in line.
 void Responder::let_loose(Engine& engine, QpId id, const fabric::Packet& packet, bool in_line) {
   Disorder& disorder = edit_disorder();
   const std::uint32_t slot = disorder.strays.acquire();
@@ -213,7 +215,7 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
     if (qp.takes_requests() && !engine.context->lose) take_datagram(engine, id, packet);
     return engine.release(packet.buffer);
   }
-  if (packet.source_qp != qp.peer() || qp.state() == QpState::reset) {  // there was a RESET meanwhile
+  if (packet.source_qp != qp.peer() || qp.state() == QpState::reset) {  // a RESET came in between
     LOCO_PROBE(stray_request_of_a_past_connection);
     no_answer(engine, packet);
     return engine.release(packet.buffer);
@@ -227,7 +229,7 @@ void Responder::stray_request(Engine& engine, QpId id, std::uint32_t slot) {
   execute_waiting(engine, id);
 }
 
-/// Drops what waits for its turn, and what is kept for requests that come again.
+/// Drops waiting requests and everything kept for repeated ones.
 void Responder::reset_disorder(Engine& engine) {
   if (disorder() == Disorder{}) return;
   Disorder& held = edit_disorder();

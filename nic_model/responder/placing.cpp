@@ -1,6 +1,6 @@
-// Responder: placing messages, for all transports (IBTA volume 1, 9.7.4). A packet's payload is a posted write, and the
-// receive CQE one behind it. The rights of a WRITE have been checked before; those of a SEND are its receive work
-// request's, and are checked here.
+// Responder: places messages, for all transports (IBTA volume 1, 9.7.4). A packet's payload is a posted write, and the
+// receive CQE a later one. A WRITE's rights have been checked before; a SEND's are those of its receive work request
+// and are checked here.
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/port.hpp"
 #include "nic_model/responder/responder.hpp"
@@ -24,12 +24,12 @@ void Responder::place(Engine& engine, QpId id, const fabric::Packet& packet, Add
              origin, receive_buffer_time(engine, packet), key);
 }
 
-/// Posts the payload of a WRITE's packet.
+/// Posts the payload of one packet of a WRITE.
 void Responder::place_write(Engine& engine, QpId id, const fabric::Packet& packet) const {
   place(engine, id, packet, packet.address + packet.offset, packet.rkey);
 }
 
-/// Uses a receive work request for a WRITE with immediate data. Precondition: can_receive().
+/// Consumes a receive work request for a WRITE with immediate data. Precondition: can_receive().
 void Responder::complete_immediate(Engine& engine, QpId id, const fabric::Packet& packet) {
   take_receive(engine);
   tell_of_message(engine, id, packet, true);
@@ -41,9 +41,10 @@ void Responder::complete_immediate(Engine& engine, QpId id, const fabric::Packet
                    Status::success, receive_buffer_time(engine, packet));
 }
 
-/// Posts the payload of a SEND's packet behind what has come of the message; completes the receive with the last
-/// packet, or when it does not fit or may not be written: that status. Precondition for a first packet: can_receive().
-/// `like`: what the CQE says besides. `header`: bytes that are left as they are in front of the message.
+/// Posts the payload of one packet of a SEND after what has arrived of the message. Completes the receive with the last
+/// packet, or, with the returned error status, if the message does not fit or may not be written. Precondition for a
+/// first packet: can_receive(). `like` has further fields of the CQE; `header` bytes before the message are left
+/// unchanged.
 Status Responder::place_send(Engine& engine, QpId id, const fabric::Packet& packet, Cqe like, std::uint32_t header) {
   if (packet.first) {
     take_receive(engine);

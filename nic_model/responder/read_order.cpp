@@ -1,17 +1,17 @@
-// Responder: the order of the PCIe reads that the READs of one queue pair make (pcie.read_ordering), a what-if for
+// Responder: the order of the PCIe reads made for the READs of one queue pair (pcie.read_ordering), a what-if for
 // architects.
 //
 // PCIe lets reads pass reads, so today a client that needs two READs in order waits for the first one's answer. The
-// alternatives follow Efficient Remote Memory Ordering (ASPLOS 2026): the NIC issues one read at a time; the root
-// complex executes a stream's reads one after the other; or it executes them in any order, keeps what they read, and
-// lets them take effect in order, after repeating those whose bytes have changed since. A read that takes effect with
-// the bytes that memory has at that instant is the same as one executed then, so values decide, not addresses.
-// The stream is a ring per queue pair; only its oldest READ can take effect, completion by completion as its data goes
-// on the link: speculation costs no more than no order at all, until it fails.
+// alternatives follow Efficient Remote Memory Ordering (ASPLOS 2026). Either the NIC issues one read at a time; or the
+// root complex executes the reads of a stream one after the other; or it executes them in any order, keeps the data,
+// and lets them take effect in order, repeating those whose bytes have changed since. A read that takes effect with the
+// bytes that memory has at that moment equals one executed then, so values are compared, not addresses. The stream is a
+// ring per queue pair. Only its oldest READ can take effect, completion by completion as its data goes on the link, so
+// speculation costs no more than no order at all until it fails.
 //
 // Without an order, or with speculation, the READs of a queue pair still take turns: their answers leave in order, so
-// the NIC asks for one's data behind the other's. Those behind a READ of several completions wait until the last of
-// these is on the link. That is a delay: who waits has a pending event, without a time yet.
+// the NIC requests their data one after the other. READs after one of several completions wait until the last
+// completion is on the link. That is a delay, not an order: the waiting READ has a pending event without a time.
 #include <algorithm>
 #include <array>
 
@@ -26,17 +26,17 @@ namespace loco::nic {
 
 namespace {
 
-/// Does the NIC ask for the data of one READ behind another's?
+/// True if the NIC requests the data of one READ after another's.
 bool take_turns(ReadOrdering ordering) {
   return ordering == ReadOrdering::unordered || ordering == ReadOrdering::speculative;
 }
 
-/// Is it read in several steps over PCIe? Then those behind it wait.
+/// True if a READ takes several steps over PCIe, so that later READs wait for it.
 bool is_long(const Engine& engine, NicId node, const Response& r) {
   return read_step(engine, node, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
 }
 
-/// Does memory still hold what was read, in the next step of a READ?
+/// True if memory still holds what the next step of a READ has read.
 bool unchanged(Engine& engine, NodeId node, const Response& r) {
   const std::uint32_t bytes = read_step(engine, node, r.address, r.length, r.read);
   const std::byte* kept = engine.payloads.data(r.buffer) + r.read;
@@ -58,7 +58,7 @@ void Responder::issue(Engine& engine, QpId id, std::uint64_t number, sim::Durati
              {r.rkey, r.address});
 }
 
-/// Gives the READs behind a long one their times, up to and with the next long one.
+/// Gives the READs after a long one their times, up to and including the next long one.
 void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const NodeId node = engine.connections[id].node();
   ++further_.edit().long_reads_done;
@@ -74,7 +74,7 @@ void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::Si
   }
 }
 
-/// The oldest READ of an ordered stream has taken effect: the next one's turn.
+/// The oldest READ of an ordered stream has taken effect: starts the next one.
 void Responder::next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim::SimTime link_free) {
   edit_disorder().read_stream.pop_front();
   if (disorder().read_stream.empty()) return;
@@ -88,7 +88,7 @@ void Responder::next_of_stream(Engine& engine, QpId id, sim::SimTime there, sim:
   engine.schedule(kEventReadRemote, id, next, ordering == ReadOrdering::root_complex ? accessed : link_free);
 }
 
-/// Issues the PCIe read of a READ, or puts it behind the others of its stream.
+/// Issues the PCIe read of a READ, or queues it in its stream.
 void Responder::issue_remote_read(Engine& engine, QpId id, std::uint64_t number) {
   const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   if (ordering != ReadOrdering::unordered) {
@@ -111,7 +111,7 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
     return;
   }
   Response& r = edit(read.number);
-  // Counted by running numbers: where READs have passed each other, too, each is given its time in the end.
+  // Running numbers are compared, so each READ gets its time even if READs have passed each other.
   const auto in_front = static_cast<std::int32_t>(r.long_reads_before - further_->long_reads_done);
   if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
     LOCO_PROBE(read_behind_a_long_one);
@@ -129,8 +129,8 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   if (!schedule_parts(engine, id, read.number, due)) engine.schedule(kEventReadRemote, id, read.number, due);
 }
 
-/// Does the next step of a READ take effect now? Else it has been executed ahead of its turn, or is repeated because
-/// memory has changed since.
+/// True if the next step of a READ takes effect now. False if it was executed ahead of its turn, or is repeated because
+/// memory has changed.
 bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   if (engine.profile(engine.connections[id].node()).pcie_read_ordering != ReadOrdering::speculative) return true;
   const Connection& qp = engine.connections[id];
@@ -150,7 +150,7 @@ bool Responder::takes_effect(Engine& engine, QpId id, std::uint64_t number) {
   return false;
 }
 
-/// All bytes of a READ have been read, and are on the link until `link_free`: the next one's turn.
+/// All bytes of a READ have been read and occupy the link until `link_free`: starts the next one.
 void Responder::remote_read_done(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
   const ReadOrdering ordering = engine.profile(engine.connections[id].node()).pcie_read_ordering;
   const Response& r = response(number);

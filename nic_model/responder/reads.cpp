@@ -1,5 +1,5 @@
-// Responder: READs and atomics as memory accesses (IBTA volume 1, 9.7.4; docs/machine.md, "NIC, responder side"). The
-// order of the PCIe reads of READs is in read_order.cpp, the turns of atomics are in atomics.cpp.
+// Responder: READs and atomics as memory accesses (IBTA volume 1, 9.7.4; docs/machine.md, "NIC, responder side").
+// read_order.cpp orders the PCIe reads of READs, atomics.cpp the turns of atomics.
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
 #include "nic_model/pcie/bursts.hpp"
@@ -38,7 +38,7 @@ void name_origin(const Engine& engine, const fabric::Packet& packet, ThreadId& t
   op = packet.call;
 }
 
-/// A READ: has its answer's place now, its data later. `again`: the request has come, and was executed, before.
+/// Takes a READ: queues its answer now and reads its data later. `again`: the request was executed before.
 void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet, bool again) {
   Response r = response_to(engine, packet);
   r.again = again;
@@ -58,8 +58,8 @@ void Responder::take_read(Engine& engine, QpId id, const fabric::Packet& packet,
   issue_remote_read(engine, id, number);
 }
 
-/// May a READ be executed more than once, by executions that may overtake each other, and is there a trace that has to
-/// say which of them counts?
+/// True if a READ may be executed more than once, by executions that may overtake each other, and a trace has to show
+/// which one counts.
 bool Responder::tracks_reads(const Engine& engine, QpId id) {
   const DeliveryPolicy& policy = policy_of(engine, id);
   return engine.witness() && (policy.recovery.repeats_requests() || policy.order.answers_early);
@@ -72,8 +72,8 @@ void Responder::note_execution(const fabric::Packet& request, bool again) {
   if (!again) reads.begin(request);
 }
 
-/// As sample(), where tracks_reads(): the first time its words are announced; later ones go with the data, until it is
-/// known whose data counts.
+/// Like sample(), if tracks_reads(). The first execution announces its words. Later ones attach them to the data until
+/// it is known whose data counts.
 void Responder::sample_tracked(Engine& engine, const Connection& qp, const Response& r, Address address,
                                std::span<std::byte> out) {
   const HostMemory& memory = engine.memories[engine.host_of(qp.node())];
@@ -102,7 +102,7 @@ void Responder::sample_tracked(Engine& engine, const Connection& qp, const Respo
   }
 }
 
-/// Samples bytes of a READ, as accesses of the memory model.
+/// Samples bytes of a READ as accesses of the memory model.
 void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::uint32_t from, std::uint32_t bytes) {
   const Connection& qp = engine.connections[id];
   if (tracks_reads(engine, id)) {
@@ -113,7 +113,7 @@ void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::ui
   }
 }
 
-/// The next step of a READ; returns its bytes.
+/// Makes the next step of a READ and returns its bytes.
 std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t number) {
   Response& r = edit(number);
   const std::uint32_t bytes = read_step(engine, engine.connections[id].node(), r.address, r.length, r.read);
@@ -122,7 +122,7 @@ std::uint32_t Responder::sample_next(Engine& engine, QpId id, std::uint64_t numb
   return bytes;
 }
 
-/// As in the requester: up to where a READ is read in any order.
+/// The end of the range of a READ that is read in any order, as in the requester.
 std::uint32_t Responder::parts_until(const Engine& engine, QpId id, const Response& r) const {
   if (travels_by_words(engine, QpType::rc, r.length)) return r.length;
   const std::uint64_t most = std::min<std::uint64_t>(mtu_of(engine, engine.connections[id]), kPartsBytesMax);
@@ -142,7 +142,7 @@ Part Responder::read_part(const Engine& engine, QpId id, std::uint64_t number, s
   return parts_of(engine, engine.connections[id].node(), r, parts_until(engine, id, r)).at(part - 1);
 }
 
-/// Of the n-th part that is read, whichever it is.
+/// The completion that the n-th part to be read goes into, whichever part that is.
 PartCompletion Responder::completion_of_part(const Engine& engine, QpId id, std::uint64_t number,
                                              std::uint32_t n) const {
   const Response& r = response(number);
@@ -152,7 +152,8 @@ PartCompletion Responder::completion_of_part(const Engine& engine, QpId id, std:
                        parts_of(engine, engine.connections[id].node(), r, until).at(n));
 }
 
-/// With nic.word_order any: the parts of a READ that may be read in any order now. False: it is one, read as ever.
+/// With nic.word_order any: schedules the parts of a READ that may be read in any order now. Returns false if there is
+/// only one part, which is then read as usual.
 bool Responder::schedule_parts(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
   if (!engine.kernel.any_word_order()) return false;
   Response& r = edit(number);
@@ -184,7 +185,8 @@ void Responder::sample_part(Engine& engine, QpId id, std::uint64_t number, std::
   }
 }
 
-/// The next step of a READ's PCIe read: up to the end of a packet they may be a burst. Packets wait for no other step.
+/// Schedules the next step of a READ's PCIe read. Steps up to the end of a packet may form a burst, because a packet
+/// waits only for the last of them.
 void Responder::schedule_step(Engine& engine, QpId id, std::uint64_t number, sim::SimTime at) {
   if (schedule_parts(engine, id, number, at)) return;
   const Response& r = response(number);
@@ -209,7 +211,7 @@ void Responder::schedule_step(Engine& engine, QpId id, std::uint64_t number, sim
   engine.schedule(kEventReadRemote, id, number, at);
 }
 
-/// What a burst has read.
+/// Takes over the progress of a burst.
 void Responder::take_over(const ReadBurst& burst) {
   Response& r = edit(burst.number);
   if (burst.done == r.read) return;
@@ -217,14 +219,14 @@ void Responder::take_over(const ReadBurst& burst) {
   r.available = burst.there;
 }
 
-/// Before it matters how much has been read.
+/// Call this before using how much has been read.
 void Responder::settle_burst(Engine& engine, QpId id) {
   const NodeId node = engine.connections[id].node();
   settle_read_burst(engine, node);
   take_over(bursts_of(engine, node).read());
 }
 
-/// Before what is being read is dropped.
+/// Call this before dropping the READ that is being read.
 void Responder::break_read(Engine& engine, QpId id) {
   if (!bursting_) return;
   bursting_ = false;
@@ -233,7 +235,7 @@ void Responder::break_read(Engine& engine, QpId id) {
   take_over(burst);
 }
 
-/// The event of a READ's next step has come. False: it was that of a burst, and came too early.
+/// The event of a READ's next step is due. Returns false if it belonged to a burst and came too early.
 bool Responder::finish_burst(Engine& engine, QpId id, std::uint64_t number) {
   const NodeId node = engine.connections[id].node();
   if (bursts_of(engine, node).read().number != number) return true;
@@ -272,7 +274,7 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number, std::
   } else {
     remote_read_done(engine, id, number, link_free);
     if (policy_of(engine, qp).order.one_at_a_time) {
-      blocked_ = false;  // one request at a time: those behind it have waited for its data
+      blocked_ = false;  // one request at a time: later requests have waited for its data
       execute_waiting(engine, id);
     }
   }
@@ -280,12 +282,12 @@ void Responder::read_remote(Engine& engine, QpId id, std::uint64_t number, std::
 }
 
 namespace {
-/// Does it hold its bank until its write has been committed? Not where the next atomic's read pushes that
-/// write, in one ordering domain with it.
+/// True if an atomic holds its bank until its write is committed. Not needed if the next atomic's read is in the same
+/// ordering domain and pushes that write.
 bool held_until_committed(const HardwareProfile& p) { return p.nic_atomic_cap == AtomicCap::hca && p.splits_writes(); }
 
-/// The new value goes to memory: at once where atomics are atomic with CPUs, else as a write that is posted `modify`
-/// from now.
+/// Writes the new value: at once if atomics are atomic with CPUs, otherwise as a write that is posted after the time
+/// `modify`.
 void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Response& r, sim::Duration modify) {
   const HardwareProfile& p = engine.profile(node);
   const std::uint64_t value = r.request == Op::fetch_add ? r.value + r.compare_add : r.swap;
@@ -309,8 +311,7 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
 }
 }  // namespace
 
-/// An atomic has its answer's place now; it takes its turn among those of its bank, and the queue pair's
-/// later requests wait.
+/// Takes an atomic: queues its answer and its turn in its bank, and holds back later requests of the queue pair.
 void Responder::take_atomic(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   blocked_ = true;
@@ -323,7 +324,7 @@ void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t numbe
   issue_read(engine, domain_, {.kind = ReadKind::atomic, .where = node, .number = bank}, 8, {}, {r.rkey, r.address});
 }
 
-/// What an atomic found is kept where its answer may be lost: the request comes again.
+/// Keeps the result of an atomic whose answer may be lost, for a repeated request.
 void Responder::keep_result(const Engine& engine, const Connection& qp, const Response& r) {
   if (!policy_of(engine, qp).recovery.repeats_requests()) return;
   sim::Ring<Replay>& replays = edit_disorder().replays;
@@ -338,7 +339,7 @@ void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number, st
   const Connection& qp = engine.connections[id];
   const NodeId node = qp.node();
   Response& r = edit(number);
-  constexpr unsigned kNicBits = 52;  // banks are of one NIC
+  constexpr unsigned kNicBits = 52;  // each NIC has its own banks
   const std::uint64_t nic = std::uint64_t{engine.kernel.index_of(node)} << kNicBits;
   const std::uint64_t place = engine.witness() ? engine.atomics[node].next_place(bank) | nic : 0;
   sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),

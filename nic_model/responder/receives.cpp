@@ -18,12 +18,12 @@ void receives_posted(Engine& engine, std::uint32_t queue, ThreadId poster, std::
   }
 }
 
-/// Is there a receive work request for a message?
+/// True if there is a receive work request for a message.
 bool Responder::can_receive(const Engine& engine) const {
   return receiving_ || (queue_ != kNone && engine.receive_queues[queue_].ready());
 }
 
-/// XRC: the queue that a SEND names, and its completion queue; none that is not there.
+/// XRC: selects the queue that a SEND names, and its completion queue; kNone if it does not exist.
 void Responder::choose_queue(const Engine& engine, NodeId node, const fabric::Packet& packet) {
   if (packet.opcode != fabric::Opcode::send || !packet.first || receiving_) return;
   const std::uint32_t named = packet.rkey;
@@ -33,10 +33,10 @@ void Responder::choose_queue(const Engine& engine, NodeId node, const fabric::Pa
   if (there) cq_ = engine.receive_queues[named].cq();
 }
 
-/// Takes the next one. Precondition: can_receive().
+/// Takes the next receive. Precondition: can_receive().
 void Responder::take_receive(Engine& engine) {
   received_ = 0;
-  if (receiving_) {  // left over from a message that was given up
+  if (receiving_) {  // left over from a message that was cut short
     LOCO_PROBE(receive_of_a_message_cut_short);
     return;
   }
@@ -48,7 +48,7 @@ void Responder::take_receive(Engine& engine) {
   touched(engine, q.node(), watch_key(WatchKind::srq, queue_));
 }
 
-/// Tells who watches that a message has taken a receive, or has found none.
+/// Tells the observer that a message has taken a receive, or has found none.
 void Responder::tell_of_message(const Engine& engine, QpId id, const fabric::Packet& packet, bool found) const {
   Observer* const observer = engine.observer();
   if (observer == nullptr) return;
@@ -59,7 +59,7 @@ void Responder::tell_of_message(const Engine& engine, QpId id, const fabric::Pac
   observer->on_message(message);
 }
 
-/// May [address, address + length) of the receive that was taken be written? Else the status of its CQE.
+/// Success if the first `length` bytes of the receive that was taken may be written; otherwise the status of its CQE.
 Status Responder::check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const {
   const RecvWqe& receive = further_->receive;
   if (length > receive.length) {
@@ -67,14 +67,14 @@ Status Responder::check_receive(const Engine& engine, const Connection& qp, std:
     return Status::loc_len_err;
   }
   if (length == 0) return Status::success;
-  // what is in a shared queue is of that queue's protection domain, which the queue pair's need not be
+  // a shared queue has its own protection domain, which may differ from the queue pair's
   if (!engine.receive_queues[queue_].shared() && !in_domain(engine, qp, receive.lkey)) return Status::loc_prot_err;
   return may_access(engine, receive.lkey, qp.node(), receive.address, length, kLocalWrite) ? Status::success
                                                                                            : Status::loc_prot_err;
 }
 
-/// Completes the receive that was taken. `like`: opcode, length, immediate data, source. `delay`: what its last
-/// packet's data needs before it is on PCIe.
+/// Completes the receive that was taken. `like` has opcode, length, immediate data and source. `delay` is the time that
+/// the last packet's data needs to reach PCIe.
 void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {
   like.wr_id = further_->receive.wr_id;
   like.qp = id;

@@ -13,7 +13,7 @@ using fabric::Psn;
 using Op = fabric::Opcode;
 }  // namespace
 
-/// May the memory that a request names be accessed?
+/// Checks access to the memory that a request names; none: allowed.
 NakCode access_refused(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   if (packet.opcode == Op::send) return NakCode::none;
   std::uint8_t access = kRemoteWrite;
@@ -22,22 +22,22 @@ NakCode access_refused(const Engine& engine, const Connection& qp, const fabric:
     if (packet.address % 8 != 0) return NakCode::invalid_request;
     access = kRemoteAtomic;
   }
-  if (packet.total == 0) return NakCode::none;  // nothing is accessed: no key is needed (IBTA 9.7.4.1.4)
-  // ConnectX answers so where the protection domain is another one (rdma-core, tests/test_mr.py, test_mr_rereg_pd)
+  if (packet.total == 0) return NakCode::none;  // no access, so no key is needed (IBTA 9.7.4.1.4)
+  // ConnectX gives this answer for a different protection domain (rdma-core, tests/test_mr.py, test_mr_rereg_pd).
   if (!in_domain(engine, qp, packet.rkey)) return NakCode::remote_operational_error;
   return may_serve(engine, qp, packet.rkey, packet.address, packet.total, access) ? NakCode::none
                                                                                   : NakCode::remote_access_error;
 }
 
-/// PSNs that a request takes: a READ's are those of its responses.
+/// PSNs that a request takes; a READ takes those of its responses.
 std::uint32_t psns_of(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   return packet.opcode == Op::read_request ? packets_of(engine, qp, packet.total) : 1;
 }
 
-/// A request that nobody will answer has come.
+/// Reports a request that will never be answered.
 void Responder::no_answer(Engine& engine, const fabric::Packet& packet) const {
   if (policy_of(engine, packet.destination_qp).recovery.timer_always_runs() || !packet.last) return;
-  // What comes behind a request that was refused needs no answer of its own: that one's NAK is on its way.
+  // Requests after a refused one need no report of their own: that one's NAK is in flight.
   const std::uint32_t refused = disorder().refused;
   const bool behind = refused != kNone && static_cast<std::int32_t>(packet.wqe - refused) >= 0 &&
                       engine.connections[packet.destination_qp].peer() == packet.source_qp;
@@ -83,13 +83,13 @@ NakCode Responder::take_send(Engine& engine, QpId id, const fabric::Packet& pack
   }
 }
 
-/// There is no receive work request for this packet: an RNR NAK. Neither it nor what has come behind it is taken, until
-/// it comes again.
+/// No receive work request for this packet: sends an RNR NAK. This packet and the later ones are dropped until it comes
+/// again.
 void Responder::not_ready(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   for (std::size_t i = 0; i < disorder().waiting.size(); ++i) {
     Arrival& later = edit_disorder().waiting[i];
-    if (later.packet.psn.distance(packet.psn) < 0) continue;  // of what has been executed
+    if (later.packet.psn.distance(packet.psn) < 0) continue;  // part of what has been executed
     LOCO_PROBE(dropped_behind_rnr_nak);
     engine.release(later.packet.buffer);
     later.fate = Fate::dropped;
@@ -104,22 +104,22 @@ void Responder::not_ready(Engine& engine, QpId id, const fabric::Packet& packet)
   refuse(engine, id, packet, NakCode::receiver_not_ready, static_cast<std::uint64_t>(wait.ps));
 }
 
-/// Does a message begin where the one before it has ended? (IBTA volume 1, 9.7.4.1: OpCode sequence) A peer that was
-/// RESET alone uses PSNs again: those that are taken for repetitions here are dropped, and the first that is not may be
-/// in the middle of a message.
+/// True if a message begins where the previous one has ended (IBTA volume 1, 9.7.4.1: OpCode sequence). It may not if
+/// the peer alone was RESET and reuses PSNs: packets that look like repetitions are dropped here, and the first one
+/// that does not may be in the middle of a message.
 bool Responder::in_sequence(const Engine& engine, const fabric::Packet& packet) const {
   return packet.first != in_message_ || engine.fault(Fault::responder_reorders);
 }
 
-/// Has a packet of a message as much payload as this end's path MTU says? Another one comes from a peer with another
-/// path MTU.
+/// True if a packet has as much payload as this end's path MTU requires. A peer with another path MTU sends other
+/// lengths.
 bool Responder::fits(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   const bool has_payload = packet.opcode == Op::write || packet.opcode == Op::send;
   return !has_payload || fits_path(engine, qp, packet.length, packet.last, packet.total);
 }
 
-/// Has the responder as many READs and atomics under way as it has resources for? (IBTA volume 1, 9.7.7.2 and C9-150:
-/// a requester with more than the responder's resources violates the protocol) Answers to repetitions do not count.
+/// True if the responder has as many READs and atomics in progress as it has resources for (IBTA volume 1, 9.7.7.2 and
+/// C9-150: exceeding the responder's resources violates the protocol). Repeated ones do not count.
 bool Responder::out_of_resources(const Engine& engine, const Connection& qp) const {
   if (responses_.size() < qp_settings(engine, qp).max_dest_rd_atomic) return false;
   std::uint32_t under_way = 0;
@@ -130,7 +130,7 @@ bool Responder::out_of_resources(const Engine& engine, const Connection& qp) con
   return under_way >= qp_settings(engine, qp).max_dest_rd_atomic;
 }
 
-/// Executes a request, or refuses it. `executed`: out of order, the memory that it names has been accessed already.
+/// Executes a request or refuses it. `executed`: with out-of-order placement it has accessed memory already.
 void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& packet, bool executed) {
   const Connection& qp = engine.connections[id];
   if (qp_settings(engine, qp).xrc) choose_queue(engine, qp.node(), packet);
@@ -167,7 +167,7 @@ void Responder::execute_fresh(Engine& engine, QpId id, const fabric::Packet& pac
   acknowledge(engine, id, packet, packet.psn);
 }
 
-/// A request that has been executed comes again: its answer was lost, or is late (IBTA volume 1, 9.7.5.1.2).
+/// An executed request arrives again, because its answer was lost or is late (IBTA volume 1, 9.7.5.1.2).
 void Responder::execute_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   if (packet.opcode == Op::read_request) {
@@ -193,7 +193,7 @@ void Responder::execute_again(Engine& engine, QpId id, const fabric::Packet& pac
     no_answer(engine, packet);
   } else {
     LOCO_PROBE(duplicate_write_or_send);
-    acknowledge(engine, id, packet, done_psn_ + Psn::kMask);  // the last one executed: it may be a later one
+    acknowledge(engine, id, packet, done_psn_ + Psn::kMask);  // up to the last one executed, perhaps a later one
   }
 }
 
@@ -208,7 +208,7 @@ void Responder::execute(Engine& engine, QpId id, const Arrival& arrival) {
     execute_fresh(engine, id, packet, false);
   } else if (arrival.fate == Fate::duplicate) {
     execute_again(engine, id, packet);
-  } else if (packet.psn == expected_psn_) {  // what is missing has not come while this one was waiting
+  } else if (packet.psn == expected_psn_) {  // the missing packet has not arrived while this one waited
     refuse(engine, id, packet, NakCode::psn_sequence_error);
   }
   engine.release(packet.buffer);
@@ -223,7 +223,7 @@ void Responder::execute_waiting(Engine& engine, QpId id) {
   execute_in_turn(engine, id);
 }
 
-/// What its PSN says about a request packet that has just come.
+/// Decides by its PSN what to do with a request packet that has just arrived.
 Fate Responder::classify(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   const std::int32_t ahead = packet.psn.distance(expected_psn_);
   if (ahead < 0) return Fate::duplicate;

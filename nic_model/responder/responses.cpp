@@ -1,4 +1,4 @@
-// Responder: answers, from when they are pushed until they have left, in that order (IBTA volume 1, 9.7.5).
+// Responder: answers, queued and sent in order (IBTA volume 1, 9.7.5).
 #include <algorithm>
 
 #include "nic_model/pcie/pcie.hpp"
@@ -12,13 +12,13 @@ namespace loco::nic {
 namespace {
 using Op = fabric::Opcode;
 
-/// Bytes of the next packet of the oldest response.
+/// Payload bytes of the next packet of the oldest response.
 std::uint32_t next_segment(const Engine& engine, const Connection& qp, const Response& r) {
   if (r.opcode != Op::read_response) return 0;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(r.length - r.sent, mtu_of(engine, qp, r.length)));
 }
 
-/// The next packet of an answer: an ACK, a NAK and an atomic's response are one.
+/// The next packet of an answer. An ACK, a NAK and an atomic's response are a single packet.
 fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r) {
   const Connection& qp = engine.connections[id];
   fabric::Packet packet;
@@ -44,13 +44,13 @@ fabric::Packet response_packet(const Engine& engine, QpId id, const Response& r)
   packet.last = r.sent + packet.length == r.length;
   packet.buffer = packet.length == 0 ? fabric::kNoBuffer : r.buffer;
   packet.psn = r.psn + index;
-  const DeliveryPaths& paths = policy_of(engine, qp).paths;  // data has no answers to learn from
+  const DeliveryPaths& paths = policy_of(engine, qp).paths;  // nobody answers data, so there is nothing to learn from
   if (paths.sprays()) packet.entropy = static_cast<std::uint16_t>(packet.psn.value() % paths.entropies);
   return packet;
 }
 }  // namespace
 
-/// A READ's answer that is handed over whole may begin to flow when the first packet of it has been read.
+/// Flow model: a READ's answer may begin to flow once its first packet has been read.
 void Responder::announce_response(Engine& engine, QpId id) const {
   const std::uint64_t first = engine.network.announce_after();
   const Connection& qp = engine.connections[id];
@@ -66,14 +66,14 @@ void Responder::announce_response(Engine& engine, QpId id) const {
   announce_message(engine, packet, there_before(engine, qp.node(), r.available, r.address, part, r.read));
 }
 
-/// Is the next packet there?
+/// True if the next packet may leave.
 bool Responder::may_respond(const Engine& engine, const Connection& qp) const {
   if (responses_.empty() || !responses_.front().ready) return false;
   const Response& r = responses_.front();
   return r.read >= r.sent + next_segment(engine, qp, r) || r.opcode != Op::read_response;
 }
 
-/// The oldest answer may have something to send.
+/// Schedules the oldest answer if it has something to send.
 void Responder::schedule_respond(Engine& engine, QpId id) {
   const Connection& qp = engine.connections[id];
   if (!respond_event_) settle_reads(engine, id);
@@ -89,7 +89,7 @@ void Responder::schedule_respond(Engine& engine, QpId id) {
   engine.schedule(kEventRespond, id, 0, std::max(there, transmit_free_));
 }
 
-/// Sends an answer past those that wait for data.
+/// Sends an answer ahead of those that wait for data.
 void Responder::answer_now(Engine& engine, QpId id, const Response& response) const {
   send_packet(engine, response_packet(engine, id, response));
 }
@@ -101,29 +101,29 @@ std::uint64_t Responder::push_response(Engine& engine, QpId id, const Response& 
   return first_ + responses_.size() - 1;
 }
 
-/// As in the requester: payload bytes at most of the packet behind the one that is about to leave.
+/// As in the requester: most payload bytes of the packet after the one that is about to leave.
 std::uint32_t Responder::payload_behind(const Engine& engine, const Connection& qp, bool last) const {
   if (last && responses_.size() == 1) return static_cast<std::uint32_t>(mtu_of(engine, qp));
   const Response& r = responses_[last ? 1 : 0];
   return r.opcode == Op::read_response ? next_segment(engine, qp, r) : 0;
 }
 
-/// A packet of a READ's answer leaves now. Of a queue pair that reads the data of so many packets at a time: when that
-/// of the next one is there. What has left makes room, so that the packet `nic.read_packets` behind it is asked for
-/// now: on the link behind what the NIC is writing.
+/// A packet of a READ's answer leaves now. Returns when the next one's data is there, for a queue pair that reads
+/// `nic.read_packets` packets ahead: each packet that leaves makes room, so the packet that many places later is
+/// requested now, on the link after what the NIC is writing.
 sim::SimTime Responder::next_packet_read(Engine& engine, QpId id, std::uint32_t bytes, std::uint32_t key) {
   const NicId node = engine.connections[id].node();
   const std::uint32_t packets = engine.profile(node).nic_read_packets;
   sim::Ring<sim::SimTime>& there = edit_disorder().packets_there;
-  while (there.size() < packets - 1) there.push_back({});  // the first ones are all asked for at once
+  while (there.size() < packets - 1) there.push_back({});  // the first ones are all requested at once
   there.push_back(engine.now() + read_time_now(engine, node, key, bytes));
   const sim::SimTime next = there.front();
   there.pop_front();
   return next;
 }
 
-/// The packet of an answer that leaves now has the port until `port`: when the queue pair's next one may follow. Behind
-/// the data of a READ there is a gap.
+/// When the queue pair's next packet may follow an answer's packet that has the port until `port`. There is a gap after
+/// the data of a READ.
 sim::SimTime Responder::answer_free(Engine& engine, QpId id, const fabric::Packet& packet, std::uint32_t key,
                                     sim::SimTime port) {
   if (packet.opcode != Op::read_response) return port;
@@ -132,7 +132,7 @@ sim::SimTime Responder::answer_free(Engine& engine, QpId id, const fabric::Packe
   const bool one_of_several = !packet.first || !packet.last;
   if (p.nic_read_packets != 0 && one_of_several)
     free = std::max(free, next_packet_read(engine, id, packet.length, key));
-  // What waits for the port waits for no gap.
+  // A packet that waits for the port anyway does not wait for the gap.
   if (p.nic_read_gap.ps > 0 || free > port) engine.contexts[id].count_answer(free - engine.now());
   return free;
 }
@@ -145,7 +145,7 @@ void Responder::respond(Engine& engine, QpId id) {
   respond_event_ = false;
   const Connection& qp = engine.connections[id];
   settle_reads(engine, id);
-  if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // the event was for what a RESET has dropped
+  if (!may_respond(engine, qp)) return schedule_respond(engine, id);  // its answer was dropped by a RESET
   Response& r = responses_.front();
   const fabric::Packet packet = response_packet(engine, id, r);
   r.sent += packet.length;

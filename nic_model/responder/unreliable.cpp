@@ -59,7 +59,7 @@ void Responder::take_datagram(Engine& engine, QpId id, const fabric::Packet& pac
   }
 }
 
-/// A request packet has arrived at an unreliable queue pair (or a datagram at any).
+/// A request packet has arrived at an unreliable queue pair, or a datagram at any queue pair.
 void Responder::take_unreliable(Engine& engine, const fabric::Packet& packet) {
   const QpId id = packet.destination_qp;
   const Connection& qp = engine.connections[id];

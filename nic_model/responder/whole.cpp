@@ -1,7 +1,7 @@
-// Responder: where requests are executed when they are whole, in any order (srd, rud, rudi; docs/transports.md). The
-// packets of a WRITE are placed as they come, a READ is executed; a SEND takes a receive with whichever of its packets
-// comes first, a WRITE with immediate data with its last one, and completes it with the one that comes last. Each
-// packet is answered at once, past answers that wait for data: which one has come, and up to where all have.
+// Responder: requests that are executed once they are whole, in any order (srd, rud, rudi; docs/transports.md). Packets
+// of a WRITE are placed as they arrive, and a READ is executed at once. A SEND takes a receive with whichever packet
+// comes first, a WRITE with immediate data with its last one; the packet that arrives last completes it. Each packet is
+// answered at once, ahead of answers that wait for data: which one has arrived, and up to where all have.
 #include <algorithm>
 
 #include "nic_model/connection/failure.hpp"
@@ -16,7 +16,7 @@ using Op = fabric::Opcode;
 using fabric::NakCode;
 using fabric::Psn;
 
-/// The first PSN of the message that a packet is of.
+/// The first PSN of the message that a packet belongs to.
 Psn first_of(const Engine& engine, const Connection& qp, const fabric::Packet& packet) {
   const auto index = static_cast<std::uint32_t>(packet.offset / mtu_of(engine, qp));
   return packet.psn + (0U - index);
@@ -38,7 +38,7 @@ void Responder::answer_packet(Engine& engine, QpId id, const fabric::Packet& pac
               .value = refused ? value : packet.psn.value()});
 }
 
-/// Has this PSN come? `ahead`: of the first that has not.
+/// True if a PSN has arrived; `ahead` is its distance from the first missing one.
 bool Responder::has_come(std::int32_t ahead) const {
   if (ahead < 0) return true;
   return static_cast<std::size_t>(ahead) < disorder().came.size() && disorder().came[static_cast<std::size_t>(ahead)];
@@ -58,7 +58,7 @@ std::vector<WholeMessage>::iterator Responder::message_with(Psn first) {
   return std::ranges::find(all, first, &WholeMessage::first);
 }
 
-/// A message that takes a receive begins with this packet, as far as this end has seen of it. Anything but none: it is
+/// This packet begins a message that takes a receive, as far as this end has seen. A result other than none: it is
 /// refused.
 NakCode Responder::begin_message(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
@@ -87,7 +87,7 @@ NakCode Responder::begin_message(Engine& engine, QpId id, const fabric::Packet& 
   return NakCode::none;
 }
 
-/// The packet is one of a message that has taken a receive; the last one to come completes that.
+/// Adds a packet to a message that has taken a receive; the last one to arrive completes the message.
 void Responder::add_to_message(Engine& engine, QpId id, const fabric::Packet& packet) {
   const auto found = message_with(first_of(engine, engine.connections[id], packet));
   if (found == disorder().messages.end()) return;
@@ -108,7 +108,7 @@ void Responder::add_to_message(Engine& engine, QpId id, const fabric::Packet& pa
   complete_receive(engine, id, like, Status::success, receive_buffer_time(engine, packet));
 }
 
-/// Anything but none: why it is refused.
+/// Returns why the packet is refused, or none.
 NakCode Responder::take_whole_first(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   if (!fits(engine, qp, packet)) return NakCode::invalid_request;
@@ -125,8 +125,8 @@ NakCode Responder::take_whole_first(Engine& engine, QpId id, const fabric::Packe
   return NakCode::none;
 }
 
-/// Where any packet may come next and time does not count, one of a WRITE that may have its effect again has it twice:
-/// at any moment before its answer, so that searches see what a repetition can do. True: that was the first time.
+/// In searches, where any packet may come next, a packet of a repeatable WRITE takes effect twice: an extra time at any
+/// moment before its answer, so that searches see what a repetition can do. Returns true for the extra time.
 bool Responder::comes_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   const SystemConfig& config = engine.kernel.config();
@@ -142,7 +142,7 @@ bool Responder::comes_again(Engine& engine, QpId id, const fabric::Packet& packe
   return true;
 }
 
-/// It has come before: its answer was lost, or is late. What may take effect again does so.
+/// A packet arrives again, because its answer was lost or is late. A repeatable one takes effect again.
 void Responder::take_whole_again(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   const bool allowed = access_refused(engine, qp, packet) == NakCode::none;
@@ -156,7 +156,7 @@ void Responder::take_whole_again(Engine& engine, QpId id, const fabric::Packet& 
   answer_packet(engine, id, packet, NakCode::none);
 }
 
-/// Takes over the packet's payload.
+/// Takes ownership of the packet's payload.
 void Responder::take_whole(Engine& engine, QpId id, const fabric::Packet& packet) {
   const Connection& qp = engine.connections[id];
   const std::int32_t ahead = packet.psn.distance(expected_psn_);

@@ -25,7 +25,7 @@ struct Seen {
   SubeventId source;
 };
 
-/// x86-TSO: the thread's newest own store to the word, else memory.
+/// x86-TSO: a load sees the thread's own newest store to the word, or else memory.
 inline Seen look(Engine& engine, const Thread& thread, Address address) {
   if (const StoreEntry* own = thread.forwarded(address)) return {own->value, own->subevent};
   settle_memory(engine, thread.node(), address, sizeof(std::uint64_t));
@@ -33,7 +33,7 @@ inline Seen look(Engine& engine, const Thread& thread, Address address) {
   return {memory.word(address), memory.writer(address)};
 }
 
-/// The thread wants to see changes of this. What it has looked at, PCIe is to write TLP by TLP.
+/// Watches the key for changes. PCIe writes what a thread watches TLP by TLP, never in a burst.
 inline void look_out(Engine& engine, Thread& thread, ThreadId id, std::uint64_t key) {
   thread.watch(key);
   settle_watched(engine, id);
@@ -56,7 +56,7 @@ void check_word(const Engine& engine, NodeId node, Address address) {
   }
 }
 
-/// For a thread ahead of the clock: when it makes its access. Else nothing, so that states compare without times.
+/// The time of an access by a thread that is ahead of the clock; otherwise zero, so that states compare without times.
 sim::SimTime issued(const Engine& engine, sim::Duration ahead) {
   return ahead.ps > 0 ? engine.now() + ahead : sim::SimTime{};
 }
@@ -84,8 +84,8 @@ std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId pe
   return buffer;
 }
 
-/// A CQE frees the places of its work request and of all before it in the send queue, or where requests complete in any
-/// order its own, if that was not RESET since.
+/// Once its CQE is polled, a work request frees its place in the send queue and those of all earlier requests. Where
+/// requests complete in any order it frees only its own, unless the queue pair was RESET meanwhile.
 void free_places(Engine& engine, const Cqe& cqe) {
   if (is_receive(cqe.opcode)) return;
   engine.requesters[cqe.qp].reap(cqe.wqe, policy_of(engine, cqe.qp).order.when_whole);
@@ -109,7 +109,7 @@ void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahe
   const NodeId home = node();
   check_word(engine_, home, address);
   Thread& thread = engine_.threads[thread_];
-  if (thread.watched().touched_by(watch_key(WatchKind::word, address))) thread.notice();  // the thread sees it
+  if (thread.watched().touched_by(watch_key(WatchKind::word, address))) thread.notice();  // its own store is a change
   const SubeventId id = engine_.begin({.stamp = Stamp::aCW,
                                        .finished = false,
                                        .thread = thread_,
@@ -168,7 +168,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
 }
 
 namespace {
-/// Would the verbs library refuse it?
+/// True if the verbs library would refuse the work request.
 bool is_bad_request(const Engine& engine, const Connection& qp, const Wqe& wqe) {
   const HardwareProfile& p = engine.profile(qp.node());
   if (!has_operation(policy_of(engine, qp).operations, wqe.opcode, wqe.with_imm)) return true;
@@ -180,8 +180,8 @@ bool is_bad_request(const Engine& engine, const Connection& qp, const Wqe& wqe) 
          (wqe.length > 0 && !engine.memories[engine.host_of(qp.node())].contains(wqe.local, wqe.length));
 }
 
-/// The store that tells the NIC of `wqes`, which are the last ones in the send queue. BlueFlame: a single inline work
-/// request goes with it.
+/// The store that tells the NIC of `wqes`, the last ones in the send queue. With BlueFlame a single inline work request
+/// goes with it.
 StoreEntry doorbell_for(const HardwareProfile& p, QpId id, const Requester& rq, std::span<const Wqe> wqes) {
   const bool blueflame = p.nic_blueflame && wqes.size() == 1 && wqes[0].inline_data &&
                          inline_wqe_bytes(wqes[0]) <= p.nic_blueflame_max.count;

@@ -35,7 +35,7 @@ bool allowed(QpType type, QpState from, QpState to) {
   return false;
 }
 
-/// All that is left of the past is dropped.
+/// Discards everything that remains of the queue pair's past.
 void reset(Engine& engine, QpId id) {
   Requester& rq = engine.requesters[id];
   Responder& rs = engine.responders[id];
@@ -43,12 +43,12 @@ void reset(Engine& engine, QpId id) {
   LOCO_PROBE(queue_pair_reset);
   rs.reset(engine, id);
   if (engine.kernel.controls()) engine.contexts[id].forget_congestion();
-  // IBTA volume 1, 10.2.4.4: what a RESET leaves of its CQEs is up to the consumer; libraries such as libmlx5 clean the
-  // queue. Those on their way are lost as well.
+  // IBTA volume 1, 10.2.4.4: what a RESET leaves of the queue pair's CQEs is up to the consumer; libraries such as
+  // libmlx5 remove them from the queue. CQEs in flight are lost as well.
   for (const CqId cq : {rq.cq(), rs.cq()}) engine.cqs[cq].forget(id);
   for (const std::uint32_t domain : {rq.domain(), rs.domain()}) forget_cqes(engine, domain, id);
   const std::uint32_t queue = rs.receive_queue();
-  if (queue == kNone || engine.receive_queues[queue].owner() != id) return;  // none, or shared with others
+  if (queue == kNone || engine.receive_queues[queue].owner() != id) return;  // no receive queue, or a shared one
   engine.receive_queues[queue].clear();
 }
 
@@ -62,7 +62,7 @@ bool set_peer(Engine& engine, QpId id, const QpAttributes& a) {
   return true;
 }
 
-/// The attributes that SQD -> SQD may set, and RTR -> RTS must; `all`: those that are left out as well.
+/// Sets the attributes that SQD -> SQD may set and RTR -> RTS must. With `all`, those left out get their defaults.
 void set_limits(Engine& engine, Connection& qp, Requester& rq, const QpAttributes& a, std::uint32_t most, bool all) {
   const QpAttributes none;
   QpSettings s = qp_settings(engine, qp);
@@ -81,7 +81,8 @@ void set_limits(Engine& engine, Connection& qp, Requester& rq, const QpAttribute
   qp.set_settings(number_of(engine.settings, s));
 }
 
-/// Would it change what only RTR, RTS or SQD -> SQD may set? What is given as it is already does no harm.
+/// True if this would change an attribute that only RTR, RTS or SQD -> SQD may set. Giving the current value is
+/// allowed.
 bool changes_limits(const Engine& engine, const Connection& qp, const QpAttributes& a) {
   const QpAttributes none;
   const QpSettings& s = qp_settings(engine, qp);
@@ -107,7 +108,7 @@ void set_min_rnr_timer(Engine& engine, Connection& qp, sim::Duration timer) {
   qp.set_settings(number_of(engine.settings, s));
 }
 
-/// False for an MTU that verbs do not have, or that the port does not carry (ibv_modify_qp: EINVAL).
+/// False for an MTU that verbs do not have or the port does not support (ibv_modify_qp: EINVAL).
 bool set_path_mtu(Engine& engine, Connection& qp, std::uint32_t mtu) {
   const std::uint64_t most = engine.profile(qp.node()).link_mtu.count;
   QpSettings s = qp_settings(engine, qp);
@@ -120,7 +121,7 @@ bool set_path_mtu(Engine& engine, Connection& qp, std::uint32_t mtu) {
   return true;
 }
 
-/// To RTR: the peer, and what the responder goes by. False when there is no such peer, or no such MTU.
+/// Transition to RTR: sets the peer and the responder's attributes. False if there is no such peer or MTU.
 bool set_at_rtr(Engine& engine, QpId id, const QpAttributes& a, std::uint32_t most) {
   Connection& qp = engine.connections[id];
   if (!set_path_mtu(engine, qp, a.path_mtu) || !set_peer(engine, id, a)) return false;
@@ -130,8 +131,8 @@ bool set_at_rtr(Engine& engine, QpId id, const QpAttributes& a, std::uint32_t mo
   return true;
 }
 
-/// To RTS, or within RTS, SQD and SQE: RTR -> RTS sets what the requester goes by, SQD -> SQD may change that and what
-/// the responder keeps, the others may not.
+/// Transitions to RTS, or within RTS, SQD and SQE. RTR -> RTS sets the requester's attributes; SQD -> SQD may change
+/// them and the responder's limit; the others may not.
 bool set_requester(Engine& engine, Connection& qp, Requester& rq, QpState to, const QpAttributes& a,
                    std::uint32_t most) {
   if (to == QpState::rts && qp.state() == QpState::rtr) {
@@ -147,7 +148,7 @@ bool set_requester(Engine& engine, Connection& qp, Requester& rq, QpState to, co
   return true;
 }
 
-/// The RNR timer and the Q_Key, which most transitions from RTR on take.
+/// Sets the RNR timer and the Q_Key, which most transitions from RTR on accept.
 bool set_late(Engine& engine, Connection& qp, QpState to, const QpAttributes& a) {
   const bool to_sqd = qp.state() == QpState::rts && to == QpState::sqd;
   const bool timer = a.min_rnr_timer != sim::Duration{} && a.min_rnr_timer != qp_settings(engine, qp).min_rnr_timer;
@@ -157,7 +158,7 @@ bool set_late(Engine& engine, Connection& qp, QpState to, const QpAttributes& a)
   return true;
 }
 
-/// Which attributes a transition takes: ibv_modify_qp(3). What it does not take and would change is refused.
+/// Sets the attributes that a transition accepts (ibv_modify_qp(3)). Refuses a change of any other attribute.
 bool set_attributes(Engine& engine, QpId id, QpState to, const QpAttributes& a) {
   Connection& qp = engine.connections[id];
   const std::uint32_t most = engine.profile(qp.node()).nic_max_rd_atomic;

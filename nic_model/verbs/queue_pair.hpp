@@ -10,9 +10,9 @@
 namespace loco::nic {
 
 [[nodiscard]] ModifyResult modify(Engine& engine, QpId qp, QpState to, const QpAttributes& attributes);
-/// Into the error state: both queues are flushed.
+/// Moves to the error state, in which the requests of both queues are flushed.
 void to_error(Engine& engine, QpId qp);
-/// A work request has failed: ERROR, or SQE if the transport is unreliable.
+/// A work request has failed: the queue pair goes to ERROR, or to SQE if its transport is unreliable.
 void send_failed(Engine& engine, QpId qp);
 
 [[nodiscard]] constexpr bool has_operation(const DeliveryOperations& has, Opcode op, bool with_imm) {

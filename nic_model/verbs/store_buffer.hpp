@@ -1,5 +1,5 @@
-// Where the entries of a thread's store buffer go: to memory, to the NIC by PCIe, or, of receive queues, to the
-// doorbell record that the NIC reads. Private to nic_model/.
+// Carries out the entries that leave a thread's store buffer: stores go to memory, doorbells to the NIC over PCIe, and
+// new receives to the doorbell record that the NIC reads. Private to nic_model/.
 #pragma once
 
 #include "nic_model/engine/engine.hpp"

@@ -66,7 +66,7 @@ LOCO_EXPORT int rdma_accept(rdma_cm_id* raw, rdma_conn_param* parameters) {
   if (datagram(id)) return send(id, CmType::sidr_rep, parameters) == 0 ? 0 : -1;
   if (const int error = to_rts(id)) return fail(error);
   if (const int error = send(id, CmType::rep, parameters)) return fail(error);
-  id.connected = true;  // it may be disconnected before the program has taken the event
+  id.connected = true;  // it may be disconnected before the program takes the event
   return complete(id);
 }
 
@@ -166,7 +166,7 @@ sockaddr* copy_of(const sockaddr* from, socklen_t bytes) {
   return address;
 }
 
-/// By name; 0, or an error of getaddrinfo.
+/// Looks up an address by name. Returns 0, or an error of getaddrinfo.
 int look_up(const char* node, const char* service, int flags, rdma_addrinfo& out) {
   addrinfo wanted{};
   wanted.ai_family = AF_INET;
@@ -232,7 +232,7 @@ LOCO_EXPORT int rdma_get_remote_ece(rdma_cm_id*, ibv_ece* ece) {
 
 namespace {
 
-/// The GID of a group by its address; false when it is none.
+/// The GID of a multicast group by its address; false if the address is none.
 bool group_of(const sockaddr* address, ibv_gid& out) {
   out = {};
   if (address->sa_family == AF_INET) {

@@ -1,4 +1,4 @@
-// Events: from messages to what programs get.
+// Events: turns messages into what programs get.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace loco::cm {
 
 namespace {
 
-// bytes of private data that the kernel's CM gives, whatever was sent (include/rdma/ib_cm.h)
+// private data that the kernel's CM passes on, whatever was sent (include/rdma/ib_cm.h)
 constexpr std::uint8_t kReqData = 56, kRepData = 196, kRejData = 148, kSidrReqData = 180, kSidrRepData = 136;
 constexpr int kRejectedByConsumer = 28;  // IBTA volume 1, table 108
 
@@ -23,7 +23,7 @@ void append(Id& id, Pending* p) {
   c.end = &p->next;
   const std::uint64_t one = 1;
   syscall(SYS_write, id.id.channel->fd, &one, sizeof(one));
-  loco_sim_channel()->io = 1;  // another thread may wait for it
+  loco_sim_channel()->io = 1;  // another thread may be waiting for it
 }
 
 std::uint32_t device_most() { return loco_sim_channel()->facts.max_rd_atomic; }
@@ -44,7 +44,7 @@ void add_connection(Event& e, const CmMessage& m, std::uint8_t bytes) {
   rdma_conn_param& p = e.event.param.conn;
   p.private_data = e.private_data;
   p.private_data_len = bytes;
-  // what one side starts the other answers
+  // requests that one side starts are answered by the other
   p.responder_resources = static_cast<std::uint8_t>(m.initiator_depth);
   p.initiator_depth = static_cast<std::uint8_t>(m.responder_resources);
   p.rnr_retry_count = static_cast<std::uint8_t>(m.rnr_retry);
@@ -110,7 +110,7 @@ Event* answered(Id& id, const CmMessage& m) {
   return e;
 }
 
-/// The queue pair is in the group from now on, as with the kernel.
+/// From now on the queue pair is in the group, as with the kernel.
 Event* joined_event(Pending& p) {
   Id& id = *p.id;
   constexpr std::uint16_t kLid = 0xc000;
@@ -129,7 +129,7 @@ Event* joined_event(Pending& p) {
   return e;
 }
 
-/// Null: the program does not hear of it.
+/// Null if the program is not told.
 Event* event_from(Pending& p) {
   Id& id = *p.id;
   if (!p.has_message && p.local == RDMA_CM_EVENT_MULTICAST_JOIN) return joined_event(p);

@@ -99,7 +99,7 @@ void set_address(sockaddr_storage& out, std::uint32_t host, std::uint32_t port) 
   std::memcpy(&out, &address, sizeof(address));
 }
 
-// both kinds of addresses have the port in the same place
+// both kinds of address have the port at the same offset
 std::uint32_t port_of(const sockaddr* address) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(address)->sin_port);
 }
@@ -228,7 +228,7 @@ LOCO_EXPORT int rdma_destroy_id(rdma_cm_id* raw) {
   if (id->listening && loco_sim_channel() != nullptr)
     loco_sim_call(Request::cm_listen, port_of(&raw->route.addr.src_addr), 0);
   if (raw->event != nullptr) rdma_ack_cm_event(raw->event);
-  if (raw->channel != nullptr) {  // events that it will not see any more
+  if (raw->channel != nullptr) {  // drops its pending events
     EventChannel* const c = of(raw->channel);
     for (Pending** at = &c->first; *at != nullptr;) {
       Pending* const p = *at;
@@ -298,7 +298,7 @@ LOCO_EXPORT int rdma_resolve_route(rdma_cm_id* raw, int) {
 
 namespace {
 
-/// As librdmacm: what the attributes leave out is made for the id.
+/// As in librdmacm, attributes left out are made for the id.
 int make_cqs(rdma_cm_id* id, ibv_qp_init_attr* a) {
   const auto one = [&](ibv_cq*& cq, ibv_comp_channel*& channel, std::uint32_t entries) {
     channel = ibv_create_comp_channel(id->verbs);

@@ -1,8 +1,8 @@
-// The connection manager: ids, events and messages as this library keeps them.
+// The connection manager: this library's ids, events and messages.
 //
-// The state machine of librdmacm and the kernel's CM in one (rdma_cm(7); IBTA volume 1, chapter 12): messages between
-// hosts go through the conductor. As with the kernel, a message makes the descriptor of its id's event channel
-// readable, and what follows from it (queue pairs to RTR and RTS, the answer) is done when the program takes the event.
+// It combines the state machines of librdmacm and the kernel's CM (rdma_cm(7); IBTA volume 1, chapter 12); messages
+// between hosts go through the conductor. As with the kernel, a message makes the descriptor of its id's event channel
+// readable, and its consequences (queue pairs to RTR and RTS, the answer) take place when the program takes the event.
 #pragma once
 
 #include <rdma/rdma_cma.h>
@@ -26,19 +26,19 @@ namespace loco::cm {
 using namespace loco::exec;
 
 struct Event {
-  rdma_cm_event event;  ///< first: what programs get
+  rdma_cm_event event;  ///< first, because programs get a pointer to it
   std::uint8_t private_data[kPrivateData];
   Event* next;
 };
 
-/// What is to become an event: a message, or the end of a step that needs none.
+/// The source of an event: a message, or the end of a step without one.
 struct Pending {
   CmMessage message;
-  rdma_cm_event_type local;  ///< without a message
+  rdma_cm_event_type local;  ///< the event, if there is no message
   bool has_message;
   int status;
-  struct Id* id;  ///< the listener's for requests
-  ibv_gid group;  ///< of a multicast group that has been joined
+  struct Id* id;  ///< for requests the listener's
+  ibv_gid group;  ///< for a multicast group that was joined
   void* context;
   Pending* next;
 };
@@ -47,19 +47,19 @@ struct EventChannel {
   rdma_event_channel channel;
   Pending* first;
   Pending** end;
-  unsigned waiting;  ///< threads, which a destroyed channel keeps for ever
+  unsigned waiting;  ///< waiting threads; a destroyed channel keeps them for ever
   bool destroyed;
 };
 
 struct Id {
   rdma_cm_id id;
   std::uint32_t number;
-  std::uint32_t host, peer_id, peer_qp, peer_qkey, peer_psn;  ///< of the other side
+  std::uint32_t host, peer_id, peer_qp, peer_qkey, peer_psn;  ///< of the peer
   std::uint32_t psn;
   std::uint32_t responder_resources, initiator_depth;
   std::uint32_t retry_count, rnr_retry;
   bool synchronous, listening, connected, own_cqs;
-  ibv_qp_init_attr* for_requests;  ///< rdma_create_ep of a listener
+  ibv_qp_init_attr* for_requests;  ///< of a listener: from rdma_create_ep
   ibv_pd* pd_for_requests;
   Id* next;
 };
@@ -78,7 +78,7 @@ int fail(int error);
 [[nodiscard]] ibv_pd* default_pd();
 [[nodiscard]] Id* id_numbered(std::uint32_t number);
 [[nodiscard]] Id* listener_on(std::uint32_t port);
-/// A new id, known by its number.
+/// Makes an id and registers it by its number.
 [[nodiscard]] Id* make_id(rdma_event_channel* channel, void* context, rdma_port_space space);
 
 /// The host that an address names, or -1.
@@ -87,11 +87,11 @@ void set_address(sockaddr_storage& out, std::uint32_t host, std::uint32_t port);
 [[nodiscard]] std::uint32_t port_of(const sockaddr* address);
 [[nodiscard]] bool datagram(const Id& id);
 
-/// Something has happened to an id: its channel's descriptor says so.
+/// Adds an event to an id and makes its channel's descriptor readable.
 void happen(Id& id, rdma_cm_event_type what, int status = 0);
 void joined(Id& id, const ibv_gid& group, void* context);
 void take_mail(const CmMessage& message);
-/// For synchronous ids: waits for the next event; 0, or -1 and errno.
+/// For synchronous ids: waits for the next event. Returns 0, or -1 with errno.
 int complete(Id& id);
 int send(Id& id, CmType type, const rdma_conn_param* parameters, const void* data = nullptr, std::size_t bytes = 0);
 

@@ -1,4 +1,4 @@
-// Streams: their rings, what goes over their connections, and what is made of it.
+// Streams: their rings, and the messages over their connections.
 #include "exec/shim/cm/rsocket.hpp"
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 
 RSocket* rsockets = nullptr;
 
-/// Receives of the peer that data leaves for a credit and an end.
+/// Receives of the peer that data leaves free for a credit and an end.
 constexpr std::uint32_t kReserve = 2;
-/// Requests of data have no number: their completions say how many bytes are free again.
+/// Data requests have no number: their completions tell how many bytes become free.
 constexpr std::uint64_t kControlBit = std::uint64_t{1} << 63U;
 
 std::size_t slots_at(const RSocket& s) { return std::size_t{s.options.send_bytes} + s.options.receive_bytes; }
@@ -51,7 +51,7 @@ bool post(RSocket& s, ibv_send_wr& request, ibv_sge& piece) {
 
 bool room_for_request(const RSocket& s) { return s.requests + 1 < s.options.send_entries; }
 
-/// Copies to the ring that is sent from: where it is, for a request.
+/// Copies into the send ring and returns the element for a request.
 ibv_sge put_into_ring(RSocket& s, const char* data, std::uint32_t bytes) {
   char* const at = s.memory + s.send_at;
   std::memcpy(at, data, bytes);
@@ -60,7 +60,7 @@ ibv_sge put_into_ring(RSocket& s, const char* data, std::uint32_t bytes) {
   return {reinterpret_cast<std::uint64_t>(at), bytes, s.region->lkey};
 }
 
-/// Bytes next to each other that the ring which is sent from has free.
+/// Free contiguous bytes of the send ring.
 std::uint32_t ring_room(const RSocket& s) {
   return std::min(s.options.send_bytes - s.send_busy, s.options.send_bytes - s.send_at);
 }
@@ -137,7 +137,7 @@ void give_credit(RSocket& s) {
   tell(s, credit);
 }
 
-/// The other side's connection manager may have something to say: that it has gone.
+/// True if the peer's connection manager may have reported that it has gone.
 bool has_gone(const RSocket& s) {
   pollfd look{.fd = s.file, .events = POLLIN, .revents = 0};
   return poll(&look, 1, 0) > 0;

@@ -1,10 +1,11 @@
 // rsockets (rsocket(7)): byte streams over a reliable connection.
 //
-// A stream has a ring that its peer writes to, and the peer has one: each says in the private data of its connection
-// request or reply where its ring is. Data goes by WRITE with immediate, whose value is its length, from a ring of the
-// sender's own. What tells of something (credits for what has been read, an end, memory for riowrite) is a SEND of a
-// Control. Both take a receive of the peer, which are counted as the bytes are: nothing ever finds none.
-// All of it is done with the public calls of connection managers and verbs. Nobody works for a stream but who calls.
+// Each side of a stream has a ring that the other writes to, and announces its address in the private data of its
+// connection request or reply. Data goes by WRITE with immediate, whose value is the length, from a ring of the
+// sender's own. Notices (credits for data that was read, an end, memory for riowrite) are SENDs of a Control. Both
+// consume a receive of the peer, which is counted like the bytes: no message ever finds none.
+// All of it uses the public calls of connection managers and verbs. A stream makes progress only during its program's
+// calls.
 #pragma once
 
 #include <sys/socket.h>
@@ -14,7 +15,7 @@
 
 namespace loco::cm {
 
-/// Where a ring is, and how many receives lie behind it.
+/// Address of a ring, and the number of receives behind it.
 struct Offer {
   std::uint64_t address;
   std::uint32_t key, bytes, receives;
@@ -28,7 +29,7 @@ struct Control {
   std::uint64_t offset, address, extent;  ///< map, unmap: the offset
 };
 
-/// Memory that riowrite reaches: of this side with its region, of the other with its key.
+/// Memory for riowrite: this side's with its region, the peer's with its key.
 struct Mapping {
   std::uint64_t offset, address, extent;
   std::uint32_t key;
@@ -43,46 +44,47 @@ struct RSocketOptions {
 };
 
 struct RSocket {
-  int file;  ///< that of its id's event channel: its name
+  int file;  ///< descriptor of its id's event channel, by which the stream is known
   rdma_cm_id* id;
   bool bound, listening, connected, nonblocking;
-  bool ended, peer_ended, broken;  ///< by shutdown, or by an error
+  bool ended, peer_ended, broken;  ///< by shutdown, by the peer's shutdown, by an error
   RSocketOptions options;
   ibv_cq* cq;
-  char* memory;  ///< the ring that is sent from, the one that is received in, and slots of Controls
+  char* memory;  ///< the send ring, the receive ring, and slots for Controls
   ibv_mr* region;
   Offer peer;
-  std::uint32_t send_at, send_busy;  ///< of the ring that is sent from: its next byte, those on their way
-  std::uint32_t requests;            ///< on their way
-  std::uint32_t peer_at, peer_room;  ///< of the peer's ring: the next byte, those that are free
+  std::uint32_t send_at, send_busy;  ///< next byte of the send ring, and bytes in flight
+  std::uint32_t requests;            ///< requests in flight
+  std::uint32_t peer_at, peer_room;  ///< next byte of the peer's ring, and its free bytes
   std::uint32_t peer_receives;
-  std::uint32_t read_at, readable;         ///< of the ring that is received in
-  std::uint32_t read_owed, received_owed;  ///< that the peer has not been told of
+  std::uint32_t read_at, readable;         ///< position and bytes in the receive ring
+  std::uint32_t read_owed, received_owed;  ///< not yet credited to the peer
   Mapping *mine, *theirs;
   RSocket* next;
 };
 
 [[nodiscard]] RSocket* rsocket_of(int file);
 [[nodiscard]] RSocket* make_rsocket();
-/// Known by its file from now on.
+/// Registers a stream by its descriptor.
 [[nodiscard]] RSocket* adopt(rdma_cm_id* id, const RSocketOptions& options);
 void forget(RSocket& s);
 
-/// Queue pair, rings and receives; errno and false where that fails.
+/// Makes queue pair, rings and receives. Returns false with errno on failure.
 bool prepare(RSocket& s);
 [[nodiscard]] Offer offer_of(const RSocket& s);
-/// The connection is there.
+/// The connection has been established.
 void begin(RSocket& s, const Offer& peer);
-/// What has come since; false: nothing.
+/// Handles what has arrived. Returns false if there was nothing.
 bool progress(RSocket& s);
 [[nodiscard]] bool can_send(const RSocket& s);
-/// As much as there is room for now.
+/// Sends as much as there is room for.
 std::size_t send_some(RSocket& s, const char* data, std::size_t bytes);
 std::size_t read_some(RSocket& s, char* out, std::size_t bytes, bool peek);
 bool tell(RSocket& s, const Control& control);
-/// One-sided, to memory that the peer has mapped there; bytes written, 0: there is no room now; -1 and errno.
+/// A one-sided write to memory that the peer has mapped. Returns the bytes written, 0 if there is no room now, or -1
+/// with errno.
 ssize_t write_mapped(RSocket& s, const char* data, std::size_t bytes, std::uint64_t offset);
-/// Until `done`, which looks at the stream; false: its connection is broken.
+/// Waits until `done`, which checks the stream, is true. Returns false if its connection is broken.
 template <typename Done>
 bool wait_until(RSocket& s, Done done) {
   while (!done()) {

@@ -1,6 +1,6 @@
-// The calls of rsocket(7), and rdma/rsocket.h: streams (rsocket.hpp) as sockets. Datagrams are not there.
+// The calls of rsocket(7) and rdma/rsocket.h: streams (rsocket.hpp) as sockets. Datagrams are not supported.
 //
-// A connection is made at once also where a socket does not block: it takes some microseconds of simulated time.
+// Connecting blocks even for a non-blocking socket: it takes some microseconds of simulated time.
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
@@ -27,7 +27,7 @@ int not_there(const char* what) {
 
 bool blocks(const RSocket& s, int flags) { return !s.nonblocking && (flags & MSG_DONTWAIT) == 0; }
 
-/// A connected one, or null and errno.
+/// The connected stream, or null with errno.
 RSocket* connected(int file) {
   RSocket* const s = rsocket_of(file);
   if (s == nullptr || s->connected) return s;
@@ -89,7 +89,7 @@ short state_of(RSocket& s, short wanted) {
     if (s.broken || (s.peer_ended && s.ended)) out |= POLLHUP;
     return out;
   };
-  if (const short out = now()) return out;  // a queue is polled only for what is not there yet
+  if (const short out = now()) return out;  // polls a queue only if nothing is ready yet
   progress(s);
   return now();
 }
@@ -100,7 +100,7 @@ std::int64_t clock_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// One look at all of them.
+/// Checks all of them once.
 int look(pollfd* files, nfds_t count) {
   int ready = 0;
   for (nfds_t i = 0; i < count; ++i) {
@@ -298,7 +298,7 @@ LOCO_EXPORT int rpoll(pollfd* files, nfds_t count, int timeout) {
           const RSocket* const s = f.fd < 0 ? nullptr : rsocket_of(f.fd);
           return s != nullptr && s->connected;
         }))
-      return poll(files, count, timeout);  // listeners are readable as others are
+      return poll(files, count, timeout);  // listeners become readable like other descriptors
   }
 }
 

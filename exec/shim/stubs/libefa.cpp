@@ -1,4 +1,4 @@
-// libefa.so.1: what the simulated NIC is not. Programs that bind all names at their start need them.
+// libefa.so.1: functions that the simulated NIC does not have. Programs that bind all symbols at start need the names.
 #include "exec/shim/stubs/stubs.hpp"
 
 LOCO_NULL_OF(efadv_cq_from_ibv_cq_ex)

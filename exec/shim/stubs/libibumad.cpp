@@ -1,4 +1,5 @@
-// libibumad.so.3: what the simulated NIC is not. Programs that bind all names at their start need them.
+// libibumad.so.3: functions that the simulated NIC does not have. Programs that bind all symbols at start need the
+// names.
 #include "exec/shim/stubs/stubs.hpp"
 
 LOCO_NOTHING_OF(umad_addr_dump)

@@ -1,4 +1,4 @@
-// libmlx5.so.1: what the simulated NIC is not. Programs that bind all names at their start need them.
+// libmlx5.so.1: functions that the simulated NIC does not have. Programs that bind all symbols at start need the names.
 #include "exec/shim/stubs/stubs.hpp"
 
 LOCO_ERROR_OF(_mlx5dv_mkey_check)
@@ -131,13 +131,13 @@ LOCO_ERROR_OF(mlx5dv_vfio_process_events)
 LOCO_ERROR_OF(mlx5dv_get_data_direct_sysfs_path)
 LOCO_NULL_OF(mlx5dv_reg_dmabuf_mr)
 
-/// How the caller's structure begins (infiniband/mlx5dv.h).
+/// The beginning of the caller's structure (infiniband/mlx5dv.h).
 struct DeviceCapabilities {
   unsigned char version;
   unsigned long flags, comp_mask;
 };
 
-/// It has none of the capabilities that are asked for: some programs take a refusal for a failure.
+/// Succeeds with none of the requested capabilities, because some programs take a refusal for a failure.
 extern "C" __attribute__((visibility("default"))) int mlx5dv_query_device(void*, DeviceCapabilities* out) {
   out->version = 0;
   out->flags = out->comp_mask = 0;

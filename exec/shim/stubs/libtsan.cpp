@@ -1,4 +1,4 @@
-// In place of ThreadSanitizer's runtime: what a program compiled with -fsanitize=thread says of its loads and stores.
+// Replaces ThreadSanitizer's runtime, to learn the loads and stores of a program compiled with -fsanitize=thread.
 //
 // Plain accesses go to the check of buffers that requests work on (check.hpp), and all to the trace. Volatile and
 // atomic ones are how programs wait for data: no mistakes, and flags to the trace. The names and their arguments are
@@ -58,7 +58,7 @@ LOCO_EXPORT void __tsan_vptr_update(void** at, void* value) {
 }
 LOCO_EXPORT void __tsan_vptr_read(void**) {}
 
-// Atomics are the program's to carry out through these, all in the strongest order.
+// The program carries out its atomics through these, all sequentially consistent.
 #define LOCO_ATOMICS(bits, T)                                                                         \
   LOCO_EXPORT T __tsan_atomic##bits##_load(const volatile T* a, int) {                                \
     flag(a, sizeof(T), false, LOCO_WHERE);                                                            \
@@ -117,7 +117,7 @@ LOCO_ATOMICS(64, std::uint64_t)
 LOCO_EXPORT void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 LOCO_EXPORT void __tsan_atomic_signal_fence(int) {}
 
-// What the compilers leave to the C library: they say nothing of these accesses.
+// Functions that the compilers leave to the C library, without reporting their accesses.
 LOCO_EXPORT void* memcpy(void* to, const void* from, std::size_t bytes) noexcept {
   static auto* const next = reinterpret_cast<void* (*)(void*, const void*, std::size_t)>(dlsym(RTLD_NEXT, "memcpy"));
   access(from, bytes, false, LOCO_WHERE);

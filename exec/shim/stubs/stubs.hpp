@@ -1,4 +1,4 @@
-// Functions of other libraries that say that they are not there: as errno, as null, or by doing nothing.
+// Functions of other libraries that report, by errno, by null or by doing nothing, that they are not supported.
 #pragma once
 
 #include <cerrno>

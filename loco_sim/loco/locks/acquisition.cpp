@@ -13,11 +13,12 @@ namespace loco {
 using namespace lock_words;
 
 namespace {
-// Where answers land, and the name comes from.
+// Offsets in answers_: values read from the home, then the name and sign to put.
 constexpr std::uint64_t kDrawn = 0, kOld = kWord, kSeenSign = 2 * kWord;
-constexpr std::uint64_t kName = 3 * kWord, kOwnSign = 4 * kWord;   // one behind the other, as in a place
-constexpr std::uint64_t kSeen = 5 * kWord, kSeenNext = 6 * kWord;  // and what lies behind them on the home
-/// What is served and a sign come with one get where they lie so near to each other: a PCIe completion carries as much.
+constexpr std::uint64_t kName = 3 * kWord, kOwnSign = 4 * kWord;   // adjacent: one put writes both
+constexpr std::uint64_t kSeen = 5 * kWord, kSeenNext = 6 * kWord;  // adjacent: one get reads both
+/// The served ticket and a sign are read with one get if they lie within this many bytes, the payload of a PCIe
+/// completion.
 constexpr std::uint64_t kAtOnce = 256;
 }  // namespace
 
@@ -45,7 +46,7 @@ void acquisition::start(std::uint64_t k, std::uint32_t lane) {
 bool acquisition::poll() {
   try {
     return advance();
-  } catch (const std::exception&) {  // a failed operation, or one that this transport does not have
+  } catch (const std::exception&) {  // a failed operation, or one that the transport does not support
     key_.forget();
     step_ = Step::held;
     LOCO_PROBE(lock_acquisition_fails);
@@ -71,8 +72,8 @@ bool acquisition::advance() {
   }
 }
 
-/// Has what was posted been answered? The node on whose seat the name is may be one that does not answer: then nobody
-/// knows whether it has the lock, and the home is asked.
+/// True if the posted operations have completed. If the node whose seat was to take the name does not answer, it may
+/// hold the lock or not, so the home is asked.
 bool acquisition::answered() {
   try {
     return key_.poll();
@@ -103,7 +104,7 @@ acquisition::Goes acquisition::take_step() {
       return Goes::on;
     case Step::ask:
       return asked();
-    default:  // given back, or not
+    default:  // Step::give_back
       locks_.require_hope(lock_, answers_.load(kOld) == local_->drawn + share_of(locks_.my_node()), serving_ + latest_,
                           patience_);
       ask();
@@ -127,22 +128,24 @@ acquisition::Goes acquisition::drawn() {
   local_->drawn = answers_.load(kDrawn);
   serving_ = answers_.load(kSeen);
   const bool free = serving_ == local_->drawn;
-  // What is served and what is drawn next have been read in any order: others may have drawn when this ticket came to
-  // be served, and have seen that it was not. They look again, until this thread is seen to be served, or to wait.
+  // One get reads both words of the home in any order. Others may have drawn while this ticket came to be served, and
+  // may have seen an older served ticket. They keep looking until they find this thread served or its sign (see
+  // acquisition.hpp).
   local_->contended = !free || answers_.load(kSeenNext) != local_->drawn + share_of(locks_.my_node());
   if (free) return Goes::held;
   announce();
   return Goes::on;
 }
 
-/// May the one before be a holder who looks at its own seat only? Who is further behind has one before that waits.
+/// True if the predecessor may be the holder, who looks for names on its own seat only. Otherwise the predecessor is
+/// waiting.
 bool acquisition::is_next() const { return ticket_of(local_->drawn) == ticket_of(serving_ + 1); }
 
 void acquisition::announce() {
   networked_node& mgr = locks_.here();
   const NodeId before = node_of(local_->drawn - serving_);
-  // Who asks needs no name. The own node has let go, if it is the one before: what it has put is on its way. Where
-  // atomics are not atomic the words may say that nobody is.
+  // A thread that asks the home needs no name. If the predecessor was on this node, it has released the lock and its
+  // put to the home is in flight. With non-atomic tickets (lock_fault) the words may name no node at all.
   const bool gone = before == locks_.my_node() || before >= mgr.num_nodes();
   if (locks_.any_lost() || (is_next() && gone)) return ask();
   answers_.store(name_of(local_->drawn, locks_.my_node()), kName);
@@ -156,7 +159,8 @@ void acquisition::announce() {
   const lock_array::word_at sign = locks_.sign_word(lock_, local_->drawn);
   mgr.put(answers_.address() + kName, name_.region, name_.offset, kWord, &key_, {.fenced = false, .more = true});
   mgr.get(answers_.address() + kSeen, look.region, look.offset, kWord, &key_);
-  // Nothing waits for this one. It comes from the seat, where a later sign says as truly who has waited.
+  // Nothing waits for this put. Its source is this node's seat; if a later sign overwrites the source first, that one
+  // serves as well.
   const Address own = locks_.my_seat(lock_, kSign);
   locks_.transport().store(own, answers_.load(kName));
   mgr.put(own, sign.region, sign.offset, kWord, nullptr, {.fenced = false, .quiet = true});
@@ -192,7 +196,7 @@ acquisition::Goes acquisition::announced() {
   const std::uint64_t seen = answers_.load(kSeen);
   step_ = Step::wait;
   if (!at_home_) {
-    if (seen == local_->drawn) {  // what the one before has put on the home, or here, is on its way
+    if (seen == local_->drawn) {  // the predecessor's put to the home, or to this seat, is in flight
       LOCO_PROBE(lock_released_while_announced);
       ask();
     }
@@ -200,7 +204,7 @@ acquisition::Goes acquisition::announced() {
   }
   serving_ = seen;
   if (seen == local_->drawn || is_next()) {
-    take_name_back(Step::claim);  // whoever passes the lock on may have seen it all the same
+    take_name_back(Step::claim);  // the predecessor may have seen the name all the same
     return Goes::on;
   }
   if (is_before(answers_.load(seen_sign_), local_->drawn)) return Goes::on;
@@ -218,13 +222,13 @@ void acquisition::take_name_back(Step step) {
 }
 
 acquisition::Goes acquisition::claimed() {
-  if (answers_.load(kOld) != answers_.load(kName)) {  // the one before has taken it: the turn is on its way
+  if (answers_.load(kOld) != answers_.load(kName)) {  // the predecessor has taken it and will tell this seat
     LOCO_PROBE(lock_name_taken_before_it_was_claimed);
     step_ = Step::wait;
     return Goes::on;
   }
   if (serving_ == local_->drawn) return Goes::held;
-  announce();  // to the holder, who has come to be the only one before
+  announce();  // on the seat of the holder, which is now the predecessor
   return Goes::on;
 }
 
@@ -247,8 +251,8 @@ acquisition::Goes acquisition::asked() {
   if (locks_.transport().load(locks_.my_seat(lock_, kTurn)) == local_->drawn) return Goes::held;
   serving_ = answers_.load(kSeen);
   if (serving_ == local_->drawn && !turn_comes_) return Goes::held;
-  // Turns are passed on without the home's knowledge; who draws again has let go before. Tickets given back don't
-  // count.
+  // Nodes pass turns on without writing to the home, so new tickets are the sign of progress: a node draws again only
+  // after it has released. Returned tickets do not count.
   latest_ = std::max(latest_, ticket_of(answers_.load(kSeenNext)));
   if (locks_.lost_with(serving_ + latest_, patience_, 1)) {
     LOCO_PROBE(lock_waiter_gives_up);
@@ -261,9 +265,9 @@ acquisition::Goes acquisition::asked() {
   return Goes::on;
 }
 
-/// Longer each time, from a round trip on, but a sixteenth of what an operation takes to fail at most: so that
-/// questions are few beside the time-outs of packets that are lost, and add little to them. A thread with other tasks,
-/// which rest as well, begins when so many round trips have gone by that something must be lost, and rests for less.
+/// Rests longer each time, from one round trip up to a sixteenth of the time in which an operation fails, so that polls
+/// are few compared with retransmission timeouts and add little to them. A thread with other tasks, which would rest as
+/// well, starts only after so many round trips that a packet must have been lost, and rests for less.
 void acquisition::rest() {
   constexpr std::int64_t kSoon = 64;  // round trips
   constexpr std::int64_t kSooner = 64;

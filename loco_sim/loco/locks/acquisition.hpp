@@ -1,35 +1,36 @@
-// How a thread takes a lock of a mutex_array, in steps that never wait: used by mutex_array::lock and by the key-value
-// store's operations.
+// How a thread takes a lock of a mutex_array, in steps that never block: used by mutex_array::lock and by the key-value
+// store's operations. The predecessor is the thread with the ticket before one's own.
 //
 //   step       waits for                             then
 //   queue      the turn among this node's threads    held, if the node has the lock already; else draw
 //   draw       the ticket, and which one is served   held, if it is this one; else announce, or ask
-//   announce   the name written; the look behind it  wait, claim, ask, or announce once more
+//   announce   the name written, the look after it   wait, claim, ask, or announce once more
 //   claim      its name taken back from the home     held, announce on the holder's seat, or wait
 //   wait       its `turn`, on its own seat           held; withdraw once a node does not answer
 //   withdraw   its name taken back, from wherever    ask
 //   ask        which ticket is served                held, ask again after a rest, or give_back
-//   give_back  the ticket given back                 an exception, or ask
+//   give_back  the ticket returned                   an exception, or ask
 //
-// The thread draws a ticket and, right behind that, reads on the home which ticket is served. If it is another one, the
-// thread writes its name where its predecessor (the thread with the ticket before its own) will look, and behind that,
-// in one list of work requests, reads whether the predecessor has let go meanwhile:
-//   - the two values tell that the predecessor is the holder: the name goes to `link` on the holder's seat, and the
-//     thread reads `released` there;
-//   - more tickets are before its own: the name goes to the home, together with a sign that the thread waits. There it
-//     reads what is served, and its predecessor's sign. If the predecessor has come to be the holder, the name moves to
-//     its seat. If the sign is there, the predecessor has not found the lock free, and will look on the home. Else it
-//     may do so yet, and see nobody behind: what is served and what is drawn next are read in one get, whose words come
-//     in any order. So the thread looks again, until one of the three is so: the time that the predecessor takes from
-//     its draw to its sign.
-// Whoever waits on a seat puts its sign on the home as well.
-// Each thread writes before it reads, so at least one of the two sees the other (Dekker). If both do, then on the home
-// the one that takes the name away with a compare-and-swap decides; a thread whose name is on a seat reads the home and
-// its own `turn`, one of which will tell. Else it waits for `turn` on its own node, where reading costs nothing on the
-// network, however long it takes: after MCS locks (Mellor-Crummey and Scott, TOCS 1991), with tickets for a swap.
+// The thread draws a ticket and directly afterwards reads on the home which ticket is served. If it is another one, the
+// thread writes its name where its predecessor will look. In the same list of work requests it then reads whether the
+// predecessor has released the lock meanwhile:
+//   - If the two values show that the predecessor is the holder, the name goes to `link` on the holder's seat, and the
+//     thread reads `released` there.
+//   - If more tickets are before its own, the name goes to the home, with a sign that the thread waits. The thread
+//     reads the served ticket and its predecessor's sign there. If the predecessor has become the holder, the name
+//     moves to its seat. If the sign is there, the predecessor has not found the lock free and will look on the home.
+//     Otherwise the predecessor may still find the lock free and see no successor, because one get reads the served
+//     and the next ticket in any order. So the thread looks again until the name has moved, the sign is there, or its
+//     turn has come, which takes no longer than the predecessor needs from its draw to its sign.
+// A thread that waits on a seat puts its sign on the home as well.
+// Each thread writes before it reads, so at least one of the two sees the other (Dekker). If both do and the name is on
+// the home, the one that removes it with a compare-and-swap decides; if the name is on a seat, the thread reads the
+// home and its own `turn`, one of which will tell. In all other cases it waits for `turn` on its own node, where
+// polling costs the network nothing. This follows MCS locks (Mellor-Crummey and Scott, TOCS 1991), with tickets instead
+// of a swap.
 //
-// The thread reads the home again in two cases only: when the predecessor has let go and its write to the home is on
-// its way, and when a node that may have the lock does not answer. Then the name is taken back first.
+// The thread reads the home again in two cases only: when the predecessor has released and its put to the home is in
+// flight, and when a node that may have the lock does not answer. In the second case it takes its name back first.
 #pragma once
 
 #include <cstdint>
@@ -42,18 +43,18 @@
 
 namespace loco {
 
-/// A lock on its way to one of a thread's several tasks: poll() never waits for the network. One lock at a time; it may
-/// be used again.
+/// A lock that one of a thread's tasks is acquiring: poll() never waits for the network. Handles one lock at a time and
+/// can be reused.
 class acquisition {
  public:
-  /// May it let time pass between its questions to the home, with compute()? A thread with other tasks may when a
-  /// packet must have been lost, and for less at a time.
+  /// Whether poll() may pass time between its polls of the home, with compute(). With `no`, for a thread with other
+  /// tasks, it does so only once a packet must have been lost, and for shorter times.
   enum class Rests : bool { no, yes };
 
   explicit acquisition(lock_array& locks, Rests rests = Rests::no);
-  /// Joins the queue for lock k. The trace's calls are in the given lane.
+  /// Joins the queue for lock k. The trace shows its calls in the given lane.
   void start(std::uint64_t k, std::uint32_t lane);
-  /// Is the lock held? Then a handover lets go of it. What it throws ends the attempt.
+  /// True once the lock is held; a handover releases it. An exception ends the attempt.
   [[nodiscard]] bool poll();
 
  private:
@@ -81,15 +82,15 @@ class acquisition {
   Rests rests_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
-  lock_array::local_lock* local_ = nullptr;  ///< stays where it is
-  std::uint64_t turn_ = 0;                   ///< among this node's threads
-  lock_array::word_at name_;                 ///< where the own name is
-  bool at_home_ = false;                     ///< it is on the home, else on a seat
-  bool turn_comes_ = false;                  ///< whoever passes the lock on has seen the name before it was taken back
-  std::uint64_t serving_ = 0;                ///< at the latest look
-  std::uint64_t latest_ = 0;                 ///< the latest ticket that is known to be drawn
-  std::uint32_t looks_ = 0;                  ///< again, on the home
-  std::uint64_t seen_sign_ = 0;              ///< where the sign lands that a look brings
+  lock_array::local_lock* local_ = nullptr;  ///< its address is stable
+  std::uint64_t turn_ = 0;                   ///< local ticket, among this node's threads
+  lock_array::word_at name_;                 ///< where this thread's name is
+  bool at_home_ = false;                     ///< the name is on the home; otherwise on a seat
+  bool turn_comes_ = false;                  ///< the predecessor saw the name before it was taken back
+  std::uint64_t serving_ = 0;                ///< the served ticket when last read
+  std::uint64_t latest_ = 0;                 ///< the greatest ticket known to be drawn
+  std::uint32_t looks_ = 0;                  ///< number of repeated looks on the home
+  std::uint64_t seen_sign_ = 0;              ///< offset in answers_ of the sign that a look reads
   std::int64_t asked_ps_ = 0;
   std::int64_t rest_ps_ = 0;
   std::int64_t rests_from_ps_ = 0;

@@ -15,7 +15,7 @@ namespace loco {
 using namespace lock_words;
 
 namespace {
-// Where answers land.
+// Offsets in answers_.
 constexpr std::uint64_t kNameBehind = 0, kTakenFrom = kWord, kAnswerBytes = 2 * kWord;
 
 std::uint64_t class_in_trace(lock_class kind) {
@@ -37,7 +37,7 @@ void handover::prepare(std::uint64_t k) {
   asked_ = true;
 }
 
-/// Is there a next thread on this node, and may it have the lock?
+/// True if a thread of this node waits and may have the lock next.
 bool handover::to_next_thread() {
   wanted_here_ = locks_.transport().flag_load(local_->next) > local_->turn + 1;
   return wanted_here_ && local_->hand_overs < locks_.options_.hand_overs_max;
@@ -66,7 +66,8 @@ void handover::start(std::uint64_t k, std::uint32_t lane) {
   const bool may_hand_over = to_next_thread();
   if (fences_ && !may_hand_over) prepare(k);
   if (fences_early()) fence_writes(may_hand_over ? std::nullopt : likely_told());
-  // Once a node does not answer, others take a lock for lost whose tickets do not go on.
+  // Once a node does not answer, waiters on other nodes assume that a lock is lost if its tickets do not advance. So
+  // the threads of a node then pass it on only with a new ticket.
   local_->handed_over = may_hand_over && !locks_.any_lost();
   if (local_->handed_over)
     hand_to_next_thread();
@@ -79,7 +80,7 @@ bool handover::poll() {
     try {
       if (!key_.poll()) return false;
       after_answer();
-    } catch (const operation_error& error) {  // who waits for the lock, if anybody does, will ask the home
+    } catch (const operation_error& error) {  // a waiting thread will ask the home
       LOCO_PROBE(lock_handover_fails);
       key_.forget();
       const Step failed = step_;
@@ -95,10 +96,10 @@ bool handover::poll() {
   return true;
 }
 
-/// Before the lock is let go, as it has to be.
+/// A correct lock fences before its release; the fault does so afterwards.
 bool handover::fences_early() const { return fences_ && locks_.options_.fault != lock_fault::release_before_data; }
 
-/// What was written to the nodes that answer is there behind it, even if others do not answer.
+/// Even if one node does not answer, the writes to all others must be in memory before the release.
 void handover::fence_writes(std::optional<NodeId> except) {
   try {
     fence_class(except);
@@ -109,7 +110,8 @@ void handover::fence_writes(std::optional<NodeId> except) {
   }
 }
 
-/// What the lock's class promises, but to the node that orders it before what is told.
+/// Fences what the lock's class promises, except for `except`, where the queue pair orders the writes before the
+/// release.
 void handover::fence_class(std::optional<NodeId> except) {
   networked_node& mgr = locks_.here();
   const bool home_too = locks_.options_.fault != lock_fault::no_home_fence;
@@ -122,8 +124,8 @@ void handover::fence_class(std::optional<NodeId> except) {
   if (!nodes.empty()) global_fence(mgr, nodes);
 }
 
-/// A fence gives up with the first node that does not answer, and has not waited for all others then. What it is to be
-/// told of would end these fences as well.
+/// A fence stops at the first node that does not answer, without waiting for the others. Errors are reported at the
+/// end, because an earlier report would make the next fence throw.
 void handover::fence_who_answers() {
   networked_node& mgr = locks_.here();
   std::vector<operation_error> failures;
@@ -139,8 +141,9 @@ void handover::fence_who_answers() {
   for (const operation_error& error : failures) mgr.tell_later(error);
 }
 
-/// The node that what was written is on its way to before the lock is, on the same queue pair, if there is one. The
-/// others are fenced while the home is asked for a name.
+/// The node that the lock will probably be passed to, if any. The release goes there on the queue pair that carried
+/// this thread's writes, so that node needs no fence. The other nodes are fenced while the name of the next owner is
+/// read from the home.
 std::optional<NodeId> handover::likely_told() {
   const bool two_paths = locks_.options_.device_memory && locks_.options_.fence_home;
   if (!local_->contended) return two_paths ? std::nullopt : std::optional(locks_.home(lock_));
@@ -150,7 +153,7 @@ std::optional<NodeId> handover::likely_told() {
 
 void handover::hand_to_next_thread() {
   ++local_->hand_overs;
-  locks_.transport().memory_fence();  // the next thread will not look into this one's store buffer
+  locks_.transport().memory_fence();  // the next thread cannot see this one's store buffer
   finish();
 }
 
@@ -180,7 +183,7 @@ void handover::after_answer() {
   }
 }
 
-/// Who says its name on the seat and does not find that, is found here.
+/// Looks at the seat once more: a waiter that wrote its name there and read `released` too early relies on it.
 void handover::set_free() {
   write_released();
   locks_.transport().memory_fence();
@@ -195,8 +198,8 @@ void handover::write_released() {
   locks_.transport().store(locks_.my_seat(lock_, kReleased), local_->drawn + share_of(locks_.my_node()));
 }
 
-/// The source is not in use any more: nobody gets the lock again before the put of its last release is done. That it
-/// fails is not this node's concern: who wants the lock learns of it, from the home or by losing patience.
+/// The source stays unchanged, because nobody gets the lock again before this put is done. Its failure is not reported
+/// to this node: a waiter learns of it from the home, or by losing patience.
 void handover::put_released(lock_array::word_at at, bool more) {
   locks_.here().put(locks_.my_seat(lock_, kReleased), at.region, at.offset, kWord, nullptr,
                     {.fenced = false, .more = more, .quiet = true});
@@ -216,7 +219,7 @@ void handover::take_name(std::uint64_t name) {
   step_ = Step::taking;
 }
 
-/// Who waits on the seat may find `released` as well: then it looks for both, what is served and its turn.
+/// A waiter with its name on the seat may read `released` as well, and then checks both the served ticket and its turn.
 void handover::tell(NodeId node) {
   if (fences_early()) fence_writes(node);
   const lock_array::word_at turn = locks_.seat_word(node, lock_, kTurn);

@@ -1,28 +1,27 @@
-// How a thread lets go of a lock of a mutex_array, in steps that never wait for the network but in fences
-// (mutex_array::unlock and the key-value store's operations). acquisition.hpp is the other side.
+// How a thread releases a lock of a mutex_array, in steps that block in fences only (mutex_array::unlock and the
+// key-value store's operations). acquisition.hpp is the counterpart.
 //
-//   step         waits for                               then
-//   (start)      the fence of what the thread has written next thread, name on the seat: told; else next_name, or free
-//   next_name    the name on the home                    told, or free
-//   name_behind  the name on the home, once more, after  done, or taking
+//   step         waits for                                  then
+//   (start)      the fence of the thread's writes           told: next thread, or name on the seat; next_name; free
+//   next_name    the name on the home                       told, or free
+//   name_behind  the name on the home, once more, after     done, or taking
 //                the lock was set free
-//   taking       the compare-and-swap that takes it away told, if this node took it; else done
-//   late_answer  a name asked for that is not needed     none
+//   taking       the compare-and-swap that takes the name   told, if this node took it; else done
+//   late_answer  a name requested early and not needed      none
 //
-// The lock goes to the node's next thread, if there is one and it may have it; else to the next ticket. If the name of
-// that ticket's thread is known, the holder puts the turn on that thread's seat, and nowhere else. Names are on the
-// holder's own seat or, where other tickets were waiting when it drew its own, on the home, which it has read
-// meanwhile. If no name is known, the holder frees the lock: it writes that to `released` on its own seat, and to the
-// home; then it reads both places a second time, for a name that came at the same time, takes such a name away with a
-// compare-and-swap, and puts the turn there.
+// The lock goes to this node's next thread if one waits and may have it, otherwise to the next ticket. If the name of
+// that ticket's thread is known, the holder puts the turn on that thread's seat and nowhere else. Names are on the
+// holder's own seat or, if other tickets were waiting when it drew its own, on the home. If no name is known, the
+// holder frees the lock: it writes the next ticket to `released` on its own seat and to the home. Then it reads both
+// places a second time for a name that came at the same moment, takes such a name with a compare-and-swap, and puts the
+// turn on that thread's seat.
 //
-// A holder whose ticket was served, and which saw no later one drawn, does not look on the home: letting go of a lock
-// that no other thread wants is one put, and waits for nothing. It may have missed somebody who had its name on the
-// home before that ticket was served, since the words of what it read come in any order; that one sees to it
-// (acquisition.hpp).
+// A holder that found its ticket served and no later one drawn does not look on the home. Releasing an uncontended lock
+// is thus one put, without waiting. It may have missed a thread that wrote its name to the home before that ticket was
+// served, because the words of a get are read in any order; that thread notices (acquisition.hpp).
 //
-// The served ticket on the home only ever grows. It is written by a holder whose ticket was served there; or by one
-// that got its turn on its seat, either not written to the home at all or after it was there.
+// The served ticket on the home only grows. It is written by a holder whose ticket was served there, or by one that got
+// its turn on its seat, whose predecessor wrote nothing to the home or did so earlier.
 #pragma once
 
 #include <cstdint>
@@ -36,13 +35,14 @@ namespace loco {
 
 class handover {
  public:
-  /// `fences`: what the thread has written is in memory before the next holder goes on. Else it must be when it starts.
+  /// With `fences`, the thread's writes are in memory before the next holder continues. Without, they must be in memory
+  /// before start().
   handover(lock_array& locks, bool fences);
-  /// The thread, which holds lock k, will soon let go of it: asks for what has to be known then.
+  /// Announces that the thread, which holds lock k, will soon release it, so that a needed name can be read early.
   void prepare(std::uint64_t k);
-  /// Lets go of lock k. The trace's calls are in the given lane.
+  /// Releases lock k. The trace shows its calls in the given lane.
   void start(std::uint64_t k, std::uint32_t lane);
-  /// Is it finished? Does not throw operation_error: manager::check() does.
+  /// True once the release is finished. Errors of operations are thrown by manager::check(), not here.
   [[nodiscard]] bool poll();
 
  private:
@@ -71,10 +71,10 @@ class handover {
   bool fences_;
   std::uint64_t lock_ = 0;
   std::uint32_t lane_ = 0;
-  lock_array::local_lock* local_ = nullptr;  ///< stays where it is
-  bool asked_ = false;                       ///< for the name on the home, before it is needed
+  lock_array::local_lock* local_ = nullptr;  ///< its address is stable
+  bool asked_ = false;                       ///< the name on the home was requested before it is needed
   bool wanted_here_ = false;
-  std::uint64_t name_ = 0;  ///< that is being taken away
+  std::uint64_t name_ = 0;  ///< the name that is being taken
   Step step_ = Step::none;
   mem_ref answers_;
   ack_key key_;

@@ -16,7 +16,7 @@ namespace loco {
 using namespace lock_words;
 
 namespace {
-/// What nodes have to agree on, where it is not as ever.
+/// The options on which all nodes must agree, where they differ from the defaults.
 std::string text_of(const mutex_options& options) {
   const mutex_options usual;
   std::string text;
@@ -67,8 +67,8 @@ lock_array::word_at lock_array::home_word(std::uint64_t k, std::uint64_t word) c
   return {remote(words_, home(k)), (home_ ? k : k / num_nodes()) * home_bytes() + word};
 }
 
-/// No more tickets are drawn and not served than there are nodes: the next one for a place is drawn when the one before
-/// has let go. A sign that comes late all the same is one that nobody looks for any more.
+/// At most one ticket per node is drawn and not served, because a node draws its next one after its release. So tickets
+/// modulo nodes never collide. A sign may arrive later than that; nobody looks for it any more.
 lock_array::word_at lock_array::name_word(std::uint64_t k, std::uint64_t drawn) const {
   return home_word(k, kPlaces + ticket_of(drawn) % num_nodes() * kPlaceBytes);
 }
@@ -77,7 +77,7 @@ lock_array::word_at lock_array::sign_word(std::uint64_t k, std::uint64_t drawn) 
   return home_word(k, kPlaces + ticket_of(drawn) % num_nodes() * kPlaceBytes + kSignInPlace);
 }
 
-/// A node that takes part and has not met this one yet will soon: set-up messages are under way.
+/// A participating node that has not joined yet will do so soon: its set-up messages are in flight.
 lock_array::word_at lock_array::seat_word(NodeId node, std::uint64_t k, std::uint64_t word) const {
   while (!reaches(seats_, node) && !lost(node)) transport().compute(kLookAgainPs);
   return {remote(seats_, node), k * kSeatBytes + word};
@@ -100,7 +100,7 @@ lock_array::local_lock& lock_array::mine(std::uint64_t k) {
 }
 
 std::optional<NodeId> lock_array::lost_with(std::uint64_t state, patience& waited, std::int64_t times) const {
-  // Whoever has the lock may itself be waiting for an operation towards a node that does not answer.
+  // The holder may itself be waiting for an operation towards a node that does not answer.
   return waited.lost_with(here(), *this, state, times * (transport().retries_ps() + options_.patience_ps));
 }
 
@@ -119,7 +119,7 @@ void lock_array::draw(std::uint64_t k, Address drawn, Address serving_and_next, 
   here().get(serving_and_next, served.region, served.offset, kServingAndNext, &key);
 }
 
-/// Others may draw in between: the same ticket.
+/// The fault: another node may draw the same ticket between the get and the put.
 void lock_array::draw_by_get_and_put(std::uint64_t k, Address drawn) {
   const word_at next = home_word(k, kNext);
   ack_key key(here());
@@ -131,7 +131,7 @@ void lock_array::draw_by_get_and_put(std::uint64_t k, Address drawn) {
   key.wait();
 }
 
-/// A CPU's compare-and-swap is atomic with those of its host's CPUs, not with the NIC's.
+/// The fault: a CPU's compare-and-swap is atomic with those of its host's CPUs, but not with the NIC's.
 void lock_array::draw_by_home_cas(std::uint64_t k, Address drawn) {
   const Address next = local(words_).base + home_word(k, kNext).offset;
   std::uint64_t seen = transport().load(next);
@@ -149,8 +149,8 @@ void lock_array::give_back(std::uint64_t k, std::uint64_t drawn, Address answer,
 }
 
 void lock_array::require_hope(std::uint64_t k, bool given_back, std::uint64_t state, patience& waited) const {
-  // One that is not the latest can be given back once the later ones have been. Their owners began to wait later, and
-  // lose patience after as long a time: hence three times as long, not once.
+  // Only the latest ticket can be returned. The owners of later tickets began to wait later and lose patience as much
+  // later, so this waits three times as long for them.
   if (const auto lost = lost_with(state, waited, given_back ? 1 : 3))
     throw operation_error(Status::retry_exc_err,
                           "node " + std::to_string(my_node()) + ": lock " + std::to_string(k) + " of '" + full_name() +

@@ -1,17 +1,18 @@
-// The words of a ticket lock (LOCO paper, App. I: ticket locks), and how its waiters are told of their turn.
+// The words of a ticket lock (LOCO paper, App. I: ticket locks), and how its waiters learn of their turn.
 //
-// A ticket is drawn with a fetch-and-add. What is drawn also says who drew before: each node adds 1 to the ticket, in
-// the low 40 bits, and its number plus 1 above them, so that two values that one draw lies between tell who drew. The
-// sums above wrap around without harm. Tickets do after 2^40 sections, which take two weeks at one a microsecond: only
-// differences are looked at, and no name is as old as that.
+// A ticket is drawn with a fetch-and-add. The drawn value also tells who drew before: each node adds 1 to the ticket in
+// the low 40 bits, and its number plus 1 to a sum above them, so that the difference of two successive values names the
+// node. The sums may wrap around. Tickets wrap after 2^40 critical sections, two weeks at one per microsecond, which is
+// harmless because only differences are compared and no name gets that old.
 //
-// On the lock's home, for NICs alone: what is served, what is drawn next, and by ticket modulo nodes two words, the
-// name of who waits there, to be told its turn, and the sign of who has seen that its ticket is not served, wherever it
-// waits. On every node that takes part, for its CPUs and others' NICs, a seat:
-//   turn      what this node drew, once it is its turn: whoever passes the lock on puts it there
-//   link      the name of who comes behind this node, if that one knew it
-//   released  what is served behind this node's latest ticket, once it lets go; what is put elsewhere comes from here
-//   sign      its latest sign, which is put on the home from here
+// The lock's home, accessed by NICs only, holds the served ticket, the next ticket to be drawn, and two words per place
+// (ticket modulo nodes): the name of the thread that waits there to be told its turn, and the sign of a thread that has
+// seen that its ticket is not served, wherever it waits. Every node that takes part has a seat, accessed by its CPUs
+// and by other nodes' NICs:
+//   turn      this node's drawn value, put here by its predecessor when its turn comes
+//   link      the name of this node's successor, if that one knew its predecessor
+//   released  the next value to serve, written here at release; puts of it to other places take it from here
+//   sign      this node's latest sign; the put to the home takes it from here
 #pragma once
 
 #include <cstdint>
@@ -22,24 +23,24 @@ namespace loco::lock_words {
 
 inline constexpr unsigned kTicketBits = 40;
 
-/// The ticket of a drawn value, a name, or what is served.
+/// The ticket in a drawn value, a name, or a served value.
 [[nodiscard]] constexpr std::uint64_t ticket_of(std::uint64_t word) {
   return word & ((std::uint64_t{1} << kTicketBits) - 1);
 }
-/// What a node adds when it draws: behind its ticket comes what it drew plus that.
+/// What a node adds when it draws. Its drawn value plus this is the next value.
 [[nodiscard]] constexpr std::uint64_t share_of(NodeId node) { return (std::uint64_t{node} + 1) << kTicketBits | 1; }
-/// Of a name; or who drew, of the difference that one draw makes.
+/// The node in a name, or the node that drew, from the difference of two successive values.
 [[nodiscard]] constexpr NodeId node_of(std::uint64_t word) { return static_cast<NodeId>((word >> kTicketBits) - 1); }
-/// Who waits with that ticket. Never 0.
+/// The name of the thread with that ticket. Never 0.
 [[nodiscard]] constexpr std::uint64_t name_of(std::uint64_t drawn, NodeId node) {
   return (std::uint64_t{node} + 1) << kTicketBits | ticket_of(drawn);
 }
-/// Does a name, if it is one, say who comes directly behind the holder of a ticket?
+/// True if `name` is a name, of the thread directly after the holder of `drawn`.
 [[nodiscard]] constexpr bool follows(std::uint64_t name, std::uint64_t drawn) {
   return name >> kTicketBits != 0 && ticket_of(name) == ticket_of(drawn + 1);
 }
 
-/// Is it the sign of who drew the ticket before this one? A sign is a name.
+/// True if `sign`, which has the form of a name, is that of the ticket directly before `drawn`.
 [[nodiscard]] constexpr bool is_before(std::uint64_t sign, std::uint64_t drawn) {
   return sign >> kTicketBits != 0 && ticket_of(sign) == ticket_of(drawn - 1);
 }
@@ -47,10 +48,10 @@ inline constexpr unsigned kTicketBits = 40;
 /// Offsets of a seat's words.
 inline constexpr std::uint64_t kTurn = 0, kLink = kWord, kReleased = 2 * kWord, kSign = 3 * kWord,
                                kSeatBytes = 4 * kWord;
-/// Offsets of a lock's words on its home; behind them the places of those who wait: name and sign.
+/// Offsets of a lock's words on its home; the places follow, each a name and a sign.
 inline constexpr std::uint64_t kServing = 0, kNext = kWord, kPlaces = 2 * kWord;
 inline constexpr std::uint64_t kPlaceBytes = 2 * kWord, kSignInPlace = kWord;
-/// What is served and what is drawn next, in one get: in any order.
+/// The served and the next value, which one get reads in any order.
 inline constexpr std::uint64_t kServingAndNext = 2 * kWord;
 
 }  // namespace loco::lock_words

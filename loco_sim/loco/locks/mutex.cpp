@@ -19,7 +19,7 @@ mutex_array::mutex_array(within where, std::string_view name, std::uint64_t coun
     : mutex_array(where, name, std::nullopt, count, options) {}
 
 void mutex_array::lock(std::uint64_t k) {
-  if (held(mine(k)))  // it would wait for itself
+  if (held(mine(k)))  // it would deadlock with itself
     throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is held already by " + caller());
   acquisition attempt(*this, acquisition::Rests::yes);
   attempt.start(k, 0);
@@ -29,7 +29,7 @@ void mutex_array::lock(std::uint64_t k) {
 bool mutex_array::try_lock(std::uint64_t k) {
   local_lock& local = mine(k);
   Transport& t = transport();
-  // The node's other threads first: only where nobody waits or has it is the own ticket served at once.
+  // First among this node's threads: the local ticket is served at once only if none of them has the lock or waits.
   const std::uint64_t turn = t.flag_load(local.serving);
   if (!t.flag_compare_exchange(local.next, turn, turn + 1)) return false;
   t.begin_call({"lock", "acquire", full_name(), 0, k});
@@ -50,7 +50,7 @@ bool mutex_array::try_lock(std::uint64_t k) {
   return true;
 }
 
-/// Draws the ticket that is served, if nobody has. That nobody had drawn it until now says that it is served still.
+/// Draws the served ticket if nobody has drawn it, which also proves that it is still the served one.
 bool mutex_array::draw_if_free(std::uint64_t k, local_lock& local) {
   mem_ref answers(here(), kServingAndNext + kWord);
   ack_key key(here());
@@ -81,7 +81,7 @@ bool mutex_array::try_lock_for(std::uint64_t k, std::int64_t ps) {
 }
 
 void mutex_array::unlock(std::uint64_t k) {
-  require_held(k, mine(k));  // whoever does not hold it makes no call
+  require_held(k, mine(k));  // throws before the call is traced
   handover passing(*this, options().fence);
   passing.start(k, 0);
   while (!passing.poll()) transport().pause();
@@ -90,9 +90,9 @@ void mutex_array::unlock(std::uint64_t k) {
 void mutex_array::unlock_in_guard(std::uint64_t k) {
   try {
     unlock(k);
-  } catch (const std::exception&) {  // from the destructor of a guard: the exception that ends its scope says more
+  } catch (const std::exception&) {  // in a guard's destructor an exception in flight matters more
     if (std::uncaught_exceptions() == 0) throw;
-  } catch (...) {  // a transport that is being torn down refuses, here and in the next call; a guard may not throw
+  } catch (...) {  // a transport that is being torn down throws in every call, and a guard must not throw
   }
 }
 

@@ -1,22 +1,22 @@
 // Mutual exclusion between the threads of all nodes: fair ticket locks on remote atomics (LOCO paper, Section 6.2,
 // Apps. B.1, C.2, I).
 //
-// A lock's words are on its home node, where NICs alone access them; a seat on every node is where its turn is told to
-// it, so that who waits looks at its own node's memory (lock_words.hpp). How a lock is taken: acquisition.hpp; how it
-// is passed on: handover.hpp. A lock that is free is one round trip away. Turns come in the order of tickets, between
-// nodes; threads of one node queue up locally, first come, first served, and hand the lock to the next one of the node
-// at most `hand_overs_max` times in a row while other nodes may be waiting (a cohort lock: Dice, Marathe and Shavit,
-// PPoPP 2012), once a node does not answer never.
+// A lock's words are on its home node, where only NICs access them. Each node has a seat where it is told its turn, so
+// that a waiter polls its own memory (lock_words.hpp). acquisition.hpp takes a lock, handover.hpp passes it on. Taking
+// a free lock costs one round trip. Between nodes turns follow the tickets. Threads of one node queue up locally, first
+// come, first served, and pass the lock to each other at most `hand_overs_max` times in a row while other nodes may
+// wait (a cohort lock: Dice, Marathe and Shavit, PPoPP 2012). Once some node does not answer they stop doing so,
+// because waiters then need to see tickets advance.
 //
-// What the holder wrote, locally or on any node, is in memory before the next holder goes on: unlock() fences the nodes
-// that do not have it yet. Writes to the node that is told need none: they are before the telling on the same queue
-// pair. That is the home while nobody is known to wait, unless the lock is in its NIC's memory: two ways to one node.
-// Errors: ownership_error for locking a lock that the thread holds already, or unlocking one that it does not hold;
-// operation_error when the home does not answer, or when a node that does not answer may have taken the lock with it.
-// The thread then does not hold it, the node's other threads may try. It has given its ticket back, the latest ticket
-// first, so that the lock is as good as before if a node that answers has it after all; only behind the ticket of a
-// node that stopped its own one is lost. unlock() lets go also when a node to be fenced does not answer;
-// manager::check() tells.
+// Whatever the holder wrote, locally or on any node, is in memory before the next holder continues: unlock() fences the
+// nodes that may lack it. Writes to the node that is told its turn need no fence, since the same queue pair orders them
+// before the turn. While no waiter is known that node is the home, unless the lock is in its NIC's memory, which has a
+// second path.
+// Errors: ownership_error for locking a lock that the thread holds, or unlocking one that it does not hold.
+// operation_error if the home does not answer, or if a node that does not answer may have taken the lock with it. The
+// thread then does not hold the lock, and other threads of the node may try. Its ticket is returned, the latest one
+// first, so that the lock still works if a healthy node has it after all; a ticket after that of a stopped node is
+// lost. unlock() releases even if a node to be fenced does not answer; manager::check() reports that.
 #pragma once
 
 #include <chrono>
@@ -36,15 +36,15 @@ class mutex_array : public lock_array {
 
   void lock(std::uint64_t k);
   void unlock(std::uint64_t k);
-  /// Takes the lock if nobody has it or waits for it, in two round trips; else false. Another node that lets go, or
-  /// asks at the same time, may be the reason, too.
+  /// Takes the lock if nobody has it or waits for it, in two round trips. May also return false because another node
+  /// releases it or tries at the same time.
   [[nodiscard]] bool try_lock(std::uint64_t k);
-  /// Tries again and again, for so long, and once at least; rests between two tries for an eighth of the time until
-  /// then. Fair to nobody: who waits in lock() is served before.
+  /// Retries for `ps` picoseconds, at least once, and rests between tries for an eighth of the time so far. Not fair:
+  /// threads in lock() are served first.
   [[nodiscard]] bool try_lock_for(std::uint64_t k, std::int64_t ps);
 
-  /// One of the locks, for std::lock_guard, std::scoped_lock and std::unique_lock: a Lockable, and for durations and
-  /// times of the run's clock a TimedLockable, like std::timed_mutex.
+  /// One of the locks, for std::lock_guard, std::scoped_lock and std::unique_lock. It is Lockable, and TimedLockable
+  /// for durations and for times of run_clock, like std::timed_mutex.
   class element {
    public:
     element(mutex_array& array, std::uint64_t k) : array_(array), k_(k) {}
@@ -67,7 +67,7 @@ class mutex_array : public lock_array {
   [[nodiscard]] element operator[](std::uint64_t k) { return {*this, k}; }
 
  protected:
-  /// Picoseconds until then, 0 when it is over.
+  /// Picoseconds from now until `end`; 0 if it has passed.
   template <class Duration>
   [[nodiscard]] std::int64_t until(const std::chrono::time_point<run_clock, Duration>& end) const {
     const std::int64_t end_ps = picoseconds(end.time_since_epoch()), now_ps = transport().now_ps();

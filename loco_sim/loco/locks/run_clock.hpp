@@ -1,6 +1,6 @@
-// The clock of a run, for the timed calls of std::timed_mutex's shape: picoseconds since the run began, as
-// Transport::now_ps() counts them, on simulated hardware those of simulated time. Its now() needs to know whose: each
-// transport has its own.
+// The clock of a run, for timed calls in the style of std::timed_mutex: picoseconds since the run began
+// (Transport::now_ps()), simulated time on simulated hardware. now() takes the transport because each has its own
+// clock.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct run_clock {
   [[nodiscard]] static time_point now(const Transport& transport) { return time_point(duration(transport.now_ps())); }
 };
 
-/// A duration in picoseconds, rounded up. What no run lasts (106 days) is as long as there is.
+/// A duration in picoseconds, rounded up. Anything beyond the clock's range (106 days) becomes the greatest value.
 template <class Rep, class Period>
 [[nodiscard]] constexpr std::int64_t picoseconds(const std::chrono::duration<Rep, Period>& time) {
   constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();

@@ -85,7 +85,7 @@ bool channel::reaches(RegionIndex region, NodeId node) const { return copy_of(re
 std::vector<NodeId> channel::all_peers(RegionIndex region) const {
   if (!ready()) throw setup_error("'" + full_name() + "' is pushed to all before it is ready (wait_for_ready)");
   std::vector<NodeId> nodes;
-  const auto lock = manager_.setup_service().holding();  // somebody may be joining
+  const auto lock = manager_.setup_service().holding();  // another node may be joining
   for (NodeId node = 0; node < num_nodes(); ++node)
     if (node != my_node() && reaches(region, node)) nodes.push_back(node);
   return nodes;

@@ -56,7 +56,7 @@ std::string endpoint_state::missing() const {
 
 std::optional<NodeId> endpoint_state::lost_joiner() const {
   std::optional<NodeId> lost;
-  std::uint32_t others = 0;  // that have joined or still may
+  std::uint32_t others = 0;  // that have joined or still can
   const auto [first, end] = peers_joined();
   for (NodeId node = first; node < end; ++node) {
     if (!joins(node)) continue;
@@ -184,7 +184,7 @@ void endpoint_state::accept(NodeId from, const setup_message& connect) {
     if (found == regions_.end()) continue;
     const Copy copy{offer.region.base, offer.region.rkey, true};
     Copy& known = found->remote[place_of(from)];
-    if (known != copy) known = copy;  // what is known already may be in use
+    if (known != copy) known = copy;  // an unchanged copy may be in use by another thread, so it is not written
   }
   peer(from).connected = true;
   connections_.fetch_add(1, std::memory_order_release);

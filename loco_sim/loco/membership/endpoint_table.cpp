@@ -22,7 +22,7 @@ void endpoint_table::remove(const endpoint_state& endpoint) {
 endpoint_state* endpoint_table::of_life(std::uint32_t life) const {
   if (living_.empty() || life < living_.front().life) return nullptr;
   const std::size_t guess = std::min<std::size_t>(life - living_.front().life, living_.size() - 1);
-  if (living_[guess].life == life) return living_[guess].endpoint;  // none before it is gone
+  if (living_[guess].life == life) return living_[guess].endpoint;  // true if no earlier one has gone
   const auto found = std::ranges::lower_bound(living_, life, {}, &Living::life);
   return found == living_.end() || found->life != life ? nullptr : found->endpoint;
 }
@@ -34,8 +34,8 @@ endpoint_state* endpoint_table::named(const std::string& name, std::uint32_t lik
   return found == by_name_.end() ? nullptr : found->second;
 }
 
-/// Asked after each of the many messages: mostly the endpoint that was not ready last time still is not. Once it is,
-/// the search goes on behind it: those in front were ready before.
+/// Called after every message, of which there are many. Usually the endpoint that was not ready last time still is not.
+/// Once it is, the search continues after it, because those before it were ready.
 bool endpoint_table::all_ready() {
   if (not_ready_ != nullptr) {
     if (!not_ready_->connected()) return false;

@@ -1,4 +1,5 @@
-// The endpoints of a node, by name and by life, and which of them are not connected yet. Under the lock of `setup`.
+// The endpoints of a node by name and by incarnation number, and which of them are not connected yet. Guarded by the
+// lock of `setup`.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +15,27 @@ class endpoint_state;
 
 class endpoint_table {
  public:
-  /// Gives the endpoint its life; false when there is one of that name.
+  /// Gives the endpoint its incarnation number. Returns false if the name is in use.
   [[nodiscard]] bool add(endpoint_state& endpoint);
-  /// Precondition: it is in the table.
+  /// Precondition: the endpoint is in the table.
   void remove(const endpoint_state& endpoint);
 
   [[nodiscard]] std::size_t size() const { return by_name_.size(); }
-  /// Endpoints so far: the life of the latest one.
+  /// The number of endpoints so far, which is the latest incarnation number.
   [[nodiscard]] std::uint32_t lives() const { return lives_; }
-  /// Null when that life is over.
+  /// Null if that incarnation is gone.
   [[nodiscard]] endpoint_state* of_life(std::uint32_t life) const;
-  /// The endpoint of that name; null when there is none. Nodes that make theirs in the same order give endpoints of one
-  /// name the same life: `likely` is looked at first.
+  /// The endpoint of that name, or null. Tries the incarnation number `likely` first: nodes that create their endpoints
+  /// in the same order give equal numbers to equal names.
   [[nodiscard]] endpoint_state* named(const std::string& name, std::uint32_t likely) const;
 
-  /// Is every endpoint connected as it expects?
+  /// True if all endpoints are connected as they expect.
   [[nodiscard]] bool all_ready();
-  /// The first endpoint that is not connected as it expects; none: null.
+  /// The first endpoint that is not connected as it expects, or null.
   [[nodiscard]] const endpoint_state* unready() const;
-  /// The endpoint or the first of its sub-channels that is not connected as it expects; none: null.
+  /// The endpoint itself or the first of its sub-channels that is not connected as it expects, or null.
   [[nodiscard]] const endpoint_state* unready_part(const endpoint_state& endpoint) const;
-  /// One of them, if there is any: the one of that life if it still is not connected, else the next one.
+  /// Like unready_part(), but it starts at the endpoint of incarnation `life`, which was unready last time.
   [[nodiscard]] const endpoint_state* unready_from(const endpoint_state& endpoint, std::uint32_t life) const;
 
  private:
@@ -44,14 +45,14 @@ class endpoint_table {
   };
   using ByName = std::map<std::string_view, endpoint_state*>;
 
-  /// The first sub-channel of the endpoint, from there on, that is not connected.
+  /// The first unconnected sub-channel of the endpoint, from `from` on; null if there is none.
   [[nodiscard]] const endpoint_state* unready_below(const endpoint_state& endpoint, ByName::const_iterator from) const;
 
-  ByName by_name_;  ///< names are those that the endpoints hold
-  /// In the order of their lives: of n rings on n nodes each node has n, which some n messages are about, and a place
-  /// in an array is found with fewer looks at memory than one in a tree.
+  ByName by_name_;  ///< keys refer to the names that the endpoints own
+  /// By incarnation number. With n rings on n nodes each node looks one up for each of about n^2 messages, and a vector
+  /// costs fewer cache misses than a tree.
   std::vector<Living> living_;
-  const endpoint_state* not_ready_ = nullptr;  ///< the first one when all_ready() was asked last
+  const endpoint_state* not_ready_ = nullptr;  ///< the first unready one in the last all_ready()
   std::uint32_t lives_ = 0;
 };
 

@@ -1,16 +1,16 @@
-// What one node's channels share: connections to the peers, one completion queue with its polling thread, network
+// What the channels of one node share: connections to the peers, one completion queue with its polling thread, network
 // memory, set-up (LOCO paper, App. A.2, C).
 //
-// A program constructs one manager a node, then its channels, then calls wait_for_ready(). The polling thread is a
-// service thread: it clears the bits of ack keys as operations complete and answers set-up messages; it ends with the
-// manager. A node may have one manager after the other, each with the channels that are made in it. One-sided
-// operations go out on the calling thread's own queue pair for the peer.
+// A program constructs one manager per node, then its channels, then calls wait_for_ready(). The polling thread is a
+// service thread: it clears the bits of ack keys as operations complete, answers set-up messages, and ends with the
+// manager. A node may have several managers one after the other, each with its own channels. One-sided operations use
+// the calling thread's own queue pair for the peer.
 //
-// A peer that stops, or is cut off, is noticed by an operation towards it that its queue pair has repeated in vain;
-// from then on it is given up: known as failed, also if it answers again, until both take each other back (reconnect).
-// Where the transport asks for it, a keep-alive thread sees to it that there is such an operation. It reads where the
-// peer notes whom it has given up: who is given up gives up in its turn, and who is in doubt about a third node hears
-// of that.
+// A peer that stops or is cut off is detected when a queue pair exhausts its retransmissions towards it. It is then
+// given up: it counts as failed, even if it answers again, until both nodes rejoin (reconnect). If the transport asks
+// for it, a keep-alive thread ensures that there is always an operation to fail. That thread reads the peer's notes,
+// which say whom the peer has given up. So a node that a peer has given up gives up the peer in turn, and suspicions
+// about third nodes spread.
 #pragma once
 
 #include <cstdint>
@@ -34,18 +34,17 @@ class manager final : public networked_node {
   manager& operator=(const manager&) = delete;
   ~manager();
 
-  /// Until every channel of this node is connected. Throws setup_error when endpoints do not fit together,
-  /// operation_error when a node has ended that would have to join (Liveness::has_ended).
+  /// Waits until every channel of this node is connected. Throws setup_error if endpoints do not match, and
+  /// operation_error if a node that had to join has ended (Liveness::has_ended).
   void wait_for_ready();
 
-  /// Takes a node back, over new queue pairs, once that node calls this for this one; it is given up first, if it has
-  /// not been. When both have returned, operations reach it again, channels that are made from then on have it among
-  /// their peers, and failed() says no. What was made before it was given up does not reach it any more, nothing of
-  /// what was posted before is done there any more, and check() does not tell of it. Throws operation_error when it
-  /// does not answer, or has not called this within `limit_ps` of the clock (by itself: however long it takes); it is
-  /// given up then.
+  /// Rejoins with a node over new queue pairs; the node must call this for this node as well. First gives it up, if
+  /// that has not happened yet. When both calls have returned, operations reach the node again, channels made from then
+  /// on have it as a peer, and failed() is false for it. Channels made before no longer reach it: their operations in
+  /// flight are discarded and check() does not report them. Throws operation_error, and gives the node up, if it does
+  /// not answer or does not call reconnect() within `limit_ps` (by default there is no limit).
   void reconnect(NodeId node, std::optional<std::int64_t> limit_ps = {});
-  /// Has that node called reconnect() for this one, and waits?
+  /// True if that node has called reconnect() for this one and is waiting.
   [[nodiscard]] bool asked_back(NodeId node) const;
 
   // For channels and fences.
@@ -54,10 +53,10 @@ class manager final : public networked_node {
   [[nodiscard]] setup& setup_service() override;
 
  private:
-  /// Those of a transport's node.
+  /// The services of the transport's node, made on first use.
   static std::shared_ptr<node_services> services_of(Transport& transport);
 
-  /// Two managers of a node would take each other's set-up messages and completions.
+  /// Refuses a second manager of a node, which would take the first one's set-up messages and completions.
   struct OnlyOne {
     explicit OnlyOne(Transport& t);
     OnlyOne(const OnlyOne&) = delete;
@@ -69,7 +68,7 @@ class manager final : public networked_node {
   [[nodiscard]] std::vector<std::uint32_t> settled_by_fence(std::span<const NodeId> nodes) override;
 
   OnlyOne only_one_;
-  std::shared_ptr<node_services> services_;  // they and their threads may outlive the manager
+  std::shared_ptr<node_services> services_;  // shared, because service threads may outlive the manager
   std::unique_ptr<fence_channel> fence_;
 };
 

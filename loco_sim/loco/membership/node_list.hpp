@@ -1,4 +1,4 @@
-// Nodes that a program lists.
+// Lists of nodes, as programs give them and as errors print them.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace loco {
 
-/// In ascending order, each once.
+/// Sorts the nodes and drops duplicates.
 [[nodiscard]] inline std::vector<NodeId> ascending(std::vector<NodeId> nodes) {
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }
 
-/// "1, 4"; of more than sixteen the first ten, and how many more.
+/// "1, 4". Of more than sixteen nodes it prints ten and the number of the others.
 [[nodiscard]] inline std::string list_of(std::span<const NodeId> nodes) {
   constexpr std::size_t kAll = 16;
   constexpr std::size_t kFirst = 10;

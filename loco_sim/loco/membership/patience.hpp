@@ -1,4 +1,5 @@
-// How long one waits for a turn that others pass on, once some node does not answer: that node may have had the turn.
+// Bounds the wait for a turn that other nodes pass on. Once some node does not answer, the turn may have been lost with
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace loco {
 
 class patience {
  public:
-  /// What is waited for is in `state` now. A node that does not answer, when the state has stayed so for `limit_ps`.
+  /// `state` is the present state of the wait. Returns a node that does not answer, if there is one and the state has
+  /// not changed for `limit_ps`.
   [[nodiscard]] std::optional<NodeId> lost_with(const networked_node& mgr, const channel& endpoint, std::uint64_t state,
                                                 std::int64_t limit_ps) {
     if (!endpoint.any_lost()) return std::nullopt;

@@ -44,7 +44,7 @@ void reconnection::handle(NodeId from, const setup_message& message) {
       break;
     case Step::told:
       channels_.when_free([this, from, by = message.by, number = message.life] {
-        acks_.note_taken_back(from, by, number);  // which stores, for others to see
+        acks_.note_taken_back(from, by, number);  // deferred: its stores to shared memory take time
       });
       break;
   }
@@ -81,7 +81,7 @@ std::uint32_t reconnection::agreed(const Attempt& attempt) {
   return asked == 0 ? 0 : std::max(attempt.asks_for, asked);
 }
 
-/// Nothing of the connection, or of those before, is on its way any more.
+/// On return nothing of this or an earlier connection is in flight.
 void reconnection::end_connection(const Attempt& attempt) {
   transport_.disconnect(attempt.node);
   while (!transport_.disconnected(attempt.node)) {
@@ -109,7 +109,7 @@ bool reconnection::heard(const Attempt& attempt, std::uint32_t number, std::uint
   return peers_[attempt.node].*step == number;
 }
 
-/// Fetches a word over the new connection.
+/// Tries the new connection: reads a word from the peer.
 void reconnection::reach(const Attempt& attempt, std::uint32_t number) {
   if (!landing_) landing_ = memory_.allocate(transport_.num_nodes() * kWord);
   Region there = attempt.fence(attempt.node);
@@ -136,7 +136,7 @@ std::optional<std::uint32_t> reconnection::connect(const Attempt& attempt) {
   if (!heard(attempt, number, &Peer::met)) return std::nullopt;
   reach(attempt, number);
   {
-    const auto lock = channels_.holding();  // no endpoint is made between the two
+    const auto lock = channels_.holding();  // held over both steps, so that no endpoint is made between them
     present_.renew(attempt.node, number, channels_.lives());
     say(attempt.node, Step::done, number);
   }

@@ -6,8 +6,8 @@
 namespace loco {
 
 namespace {
-/// Which node is suspected, and since when: the connection over which it was taken back last. Once it is taken back
-/// again, what somebody still has noted says nothing.
+/// A note that names a suspect, and the number of the connection over which it last rejoined. After a later rejoin the
+/// note is stale, wherever it is still stored.
 constexpr std::uint64_t suspect_note(NodeId node, std::uint32_t since) {
   return std::uint64_t{since} << 32U | (node + 1);
 }
@@ -40,7 +40,7 @@ void node_services::end() {
   }
   try {
     transport.flag_fetch_or(stop, 1);
-  } catch (...) {  // a transport that is being torn down refuses: then the service threads end with it
+  } catch (...) {  // a transport that is being torn down throws, and ends the service threads itself
   }
 }
 
@@ -74,9 +74,9 @@ void node_services::ask_peers() {
   std::vector<Flag> asked;
   for (NodeId node = 0; node < transport.num_nodes(); ++node) asked.push_back(acks.acquire_word());
   for (bool goes_on = true; goes_on && transport.flag_load(stop) == 0;) {
-    if (transport.completions_lost()) return;  // no answer will come
+    if (transport.completions_lost()) return;  // no answer would be reported
     goes_on = transport.another_may_stop();
-    if (!goes_on && transport.may_give_up_peers()) {  // nothing has failed yet, or nothing more
+    if (!goes_on && transport.may_give_up_peers()) {  // no failure yet, or none can come any more
       goes_on = true;
       transport.pause();
       continue;
@@ -85,7 +85,7 @@ void node_services::ask_peers() {
       const NodeId node = location.node;
       if (acks.failed(node)) continue;
       if ((transport.flag_load(asked[node]) & ack_word::kInFlight) != 0) {
-        goes_on = true;  // the answer may be from before the node stopped
+        goes_on = true;  // that answer may be older than the node's stop
         continue;
       }
       hear(node, landing.base + node * kNote);
@@ -118,7 +118,7 @@ void node_services::note_failures_in(const Region& notes) {
                                   transport.store(notes.base + node * kNote + kSuspect, note);
                                 transport.memory_fence();
                               }});
-  for (NodeId node = 0; managers > 1 && node < transport.num_nodes(); ++node)  // under the manager before
+  for (NodeId node = 0; managers > 1 && node < transport.num_nodes(); ++node)  // given up under an earlier manager
     if (acks.failed(node)) transport.store(notes.base + node * kNote + kGivenUp, present.number(node) + 1);
 }
 

@@ -1,5 +1,5 @@
-// What managers of one node share, one after the other: operations in flight, names, memory, what is known of peers. It
-// stays when a manager goes, for what has been posted or said under it may come back later. Private to loco/.
+// State that successive managers of a node share: operations in flight, names, memory, the state of peers. It outlives
+// a manager, because completions and messages for it may come later. Private to loco/.
 #pragma once
 
 #include <atomic>
@@ -17,20 +17,20 @@
 
 namespace loco {
 
-/// What a node notes for each peer, where that peer looks.
+/// Layout of the note that a node keeps for each peer, which that peer reads.
 enum Note : std::uint64_t {
   kGivenUp = 0,       ///< not 0: the node has given up that peer
-  kSuspect = kWord,   ///< a node that it knows to be given up by some node, + 1
-  kNote = 2 * kWord,  ///< bytes
+  kSuspect = kWord,   ///< a suspect's node number plus 1; 0: none
+  kNote = 2 * kWord,  ///< bytes of a note
 };
 
-/// The manager's own channel: a dummy location a node, which global fences read, and the notes of whom it has given up,
-/// which keep-alive threads read.
+/// The manager's own channel. On each node it has a dummy location that global fences read, and the notes of whom the
+/// node has given up, which keep-alive threads read.
 class fence_channel : public channel {
  public:
   using Told = std::function<void(const Region& notes)>;
 
-  /// Tells of each peer's notes when that is connected, if anybody wants to know; else there are none.
+  /// Calls `connected` with each peer's notes once they can be read. Without a callback there are no notes.
   fence_channel(networked_node& mgr, Told connected)
       : channel(mgr, "loco", expect_num{mgr.num_nodes() - 1}),
         region_(symmetric_region("fence", sizeof(std::uint64_t))) {
@@ -43,7 +43,7 @@ class fence_channel : public channel {
   ~fence_channel() override { leave(); }
   using channel::joining;
   [[nodiscard]] Region location(NodeId node) const { return remote(region_, node); }
-  /// This node's, if there are any.
+  /// This node's notes. Precondition: there are any.
   [[nodiscard]] Region notes() const { return local(notes_); }
 
  private:
@@ -54,35 +54,36 @@ class fence_channel : public channel {
 struct node_services : node_state {
   explicit node_services(Transport& t);
 
-  /// A manager begins: the service threads of the one before have ended by then.
+  /// Starts a manager, after the service threads of the previous one have ended.
   void begin(std::uint64_t memory_chunk_bytes);
-  /// Its own channel is there, or goes (null).
+  /// Sets the manager's own channel, or clears it (null).
   void set_own(fence_channel* own);
-  /// It ends.
+  /// Ends the manager.
   void end();
-  /// A service thread; this object lives as long as it runs.
+  /// Starts a service thread, which keeps this object alive.
   static void start(const std::shared_ptr<node_services>& services, const char* name, void (node_services::*body)());
 
-  /// The polling thread.
+  /// Body of the polling thread.
   void serve();
-  /// The keep-alive thread: reads the notes of every peer again and again. Whoever does not answer is known as failed
-  /// once the queue pair has given up. Ends when no other node can stop: it would hide that a program waits for ever.
+  /// Body of the keep-alive thread: reads the notes of every peer again and again. A peer that does not answer is given
+  /// up once the queue pair has exhausted its retransmissions. The thread ends when no other node can stop, because its
+  /// activity would hide a deadlock of the program.
   void ask_peers();
-  /// What a peer has answered.
+  /// Evaluates the notes of a peer, which were read to `answer`.
   void hear(NodeId node, Address answer);
-  /// Notes are written where the peers look before anybody here acts on them.
+  /// Publishes failures in the notes that peers read, before anybody here acts on them.
   void note_failures_in(const Region& notes);
-  /// A peer is connected; its notes.
+  /// A peer's notes can be read from now on.
   void note_connected(const Region& location);
   [[nodiscard]] std::vector<Region> connected_peers();
 
   setup channels;
   reconnection again;
   Flag stop;
-  std::atomic<std::uint32_t> running = 0;  ///< service threads
+  std::atomic<std::uint32_t> running = 0;  ///< number of service threads
   std::mutex mutex;
-  std::vector<Region> locations;  ///< the notes of the peers that are connected
-  std::uint32_t managers = 0;     ///< so far
+  std::vector<Region> locations;  ///< the notes of all connected peers
+  std::uint32_t managers = 0;     ///< number so far
 };
 
 }  // namespace loco

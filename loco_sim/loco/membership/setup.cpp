@@ -28,7 +28,7 @@ setup::setup(Transport& transport, network_memory& memory, const connections& pr
       }) {}
 
 void setup::add(endpoint_state& endpoint) {
-  if (departures_.any()) {  // what is given back by now may serve this one
+  if (departures_.any()) {  // memory that is reclaimed now can serve this endpoint
     catch_up();
     const std::lock_guard lock(mutex_);
     departures_.settle();
@@ -44,7 +44,7 @@ void setup::add(endpoint_state& endpoint) {
 void setup::remove(const endpoint_state& endpoint) {
   {
     const std::lock_guard lock(mutex_);
-    if (endpoints_.of_life(endpoint.life()) != &endpoint) return;  // it has left before
+    if (endpoints_.of_life(endpoint.life()) != &endpoint) return;  // it has left already
   }
   catch_up();
   const std::lock_guard lock(mutex_);
@@ -117,7 +117,7 @@ void setup::send(NodeId to, const setup_message& message) { transport_.send_cont
 
 bool setup::handle_next() {
   bool any = false;
-  work_and_tell([&] {  // taken under the lock as well: messages are acted on in the order in which they have come
+  work_and_tell([&] {  // receives under the lock, so that messages are handled in the order of their arrival
     const std::optional<ControlMessage> message = transport_.receive_control();
     any = message.has_value();
     if (message) handle(*message);
@@ -135,7 +135,7 @@ void setup::catch_up() {
       }
       news_ = news;
     });
-  } catch (...) {  // a transport that is being torn down refuses, and an endpoint that goes may not throw
+  } catch (...) {  // a transport that is being torn down throws, but an endpoint must be destroyed without throwing
   }
 }
 
@@ -277,7 +277,7 @@ bool setup::wait(Ready ready, std::function<std::string()> what, std::optional<F
                  std::optional<std::int64_t> until_ps) {
   const waiting_for note(transport_, std::move(what));
   while (true) {
-    transport_.flag_load(changed_);  // looked at before the state, so that no change is missed
+    transport_.flag_load(changed_);  // before the check, so that pause() returns for any later change
     if (stop && transport_.flag_peek(*stop) != 0) return false;
     {
       const std::lock_guard lock(mutex_);
@@ -299,7 +299,7 @@ bool setup::wait_for_joins(Ready ready, const std::function<const endpoint_state
     if (!failure_.empty()) throw setup_error(failure_);
     if (ready()) return true;
     if (!transport_.any_ended()) return false;
-    catch_up();  // what a node has said before it ended counts
+    catch_up();  // a node's messages from before its end still count
     if (ready()) return true;
     require_joiners(missing());
     return false;
@@ -336,7 +336,7 @@ bool setup::ready(const endpoint_state& endpoint) const {
 }
 
 bool setup::wait_for_part(const endpoint_state& endpoint, std::optional<Flag> stop) {
-  std::uint32_t life = 0;  // of the one that was not ready when it looked last
+  std::uint32_t life = 0;  // the incarnation that was unready last time
   const auto ready = [&] {
     const endpoint_state* const missing = endpoints_.unready_from(endpoint, life);
     if (missing != nullptr) life = missing->life();

@@ -1,32 +1,34 @@
 // Finds the endpoints of channels by name and joins them (LOCO paper, App. A.2).
 //
-// An endpoint sends each peer (or the only one it is joined with: expect_num) a join: its name, its terms (what both
-// must say alike, such as who owns a variable) and the regions it expects of that peer. A peer without an endpoint of
-// that name keeps the join until it has one. A peer with one compares terms and regions and answers with a connect
-// (where the regions are) or, when they do not fit, with a refuse.
+// An endpoint sends a join to each peer (or only to expect_num::only): its name, its terms (a text that must be equal
+// on both sides, such as who owns a variable) and the regions it expects of that peer. A peer that has no endpoint of
+// that name yet keeps the join. Otherwise it compares terms and regions, and answers with a connect that carries the
+// addresses of the regions, or with a refuse.
 //
-// A join may be answered when the endpoint that sent it is gone, in a later life of its name and by nodes that had no
-// part in this one: nobody takes it back. So joins and their answers name the life, and an answer to one that is over
-// is dropped. Of a join alone nothing follows: its sender has joined once it has answered in its turn, and what is
-// refused is an error of both once its sender says so. That costs no message where endpoints fit.
+// A join cannot be withdrawn. It may be answered after its sender's endpoint is gone, by a later incarnation of the
+// name or by a node that never met the sender. Joins and answers therefore carry the incarnation number, and a stale
+// answer is dropped. A join alone decides nothing: its sender counts as joined once it has answered in turn, and a
+// mismatch is an error once the sender of the refused join reports it. Matching endpoints need no further message.
 //
-// A name in a loop: a node may be in the next life while another one is still in this one, for a barrier that separates
-// them lets some go before others. A join from a peer whose former endpoint has answered this one (messages come in
-// order: that one is gone) is kept for the next life, and so is one that does not fit from a node that has had the name
-// more often. An endpoint that goes answers all joins that have come before: none of them is left to the next life.
+// Names may be reused in a loop, and nodes may be one incarnation apart, because a barrier between them releases some
+// nodes earlier. A join is kept for the next incarnation if the peer's previous endpoint has already answered this one
+// (messages from one node arrive in order, so that endpoint is gone), or if it does not match and comes from a node
+// that has used the name more often. An endpoint that goes first answers all joins that came before, so that the next
+// incarnation inherits none of them.
 //
-// Once an endpoint that knew where regions of a peer were is gone, the peer hears of it (gone), for its memory's sake:
-// departures.hpp.
+// When an endpoint that could reach regions of a peer is gone, that peer is told (gone), so that it can reclaim the
+// memory: departures.hpp.
 //
-// Who is refused tells all nodes (fail), the one that has refused among them: any of them may be waiting for it.
+// A refused endpoint reports the failure to all nodes (fail), including the one that refused, because any of them may
+// be waiting for it.
 //
-// An endpoint of before a peer was taken back (connections.hpp) does not answer that peer: its joins are for the next
-// life.
+// An endpoint that is stale towards a peer (connections.hpp) does not answer it: the peer's joins are for the next
+// incarnation.
 //
-// It outlives managers: the next one of its node goes on with the same names, lives and departures.
+// This object outlives managers: the next one of its node continues with the same names, incarnations and departures.
 //
-// The manager's service thread calls handle(); program threads construct endpoints and wait. Callbacks run under
-// the lock, on the service thread or on one that destroys an endpoint, and must not wait for anything.
+// The manager's polling thread calls handle_next(); program threads construct endpoints and wait. Callbacks run under
+// the lock, on the polling thread or on a thread that destroys an endpoint, and must not wait.
 #pragma once
 
 #include <functional>
@@ -50,110 +52,112 @@ namespace loco {
 
 class endpoint_state;
 
-/// How often one looks again for what others do: about as long as what is under way takes.
+/// Interval at which a waiting thread looks again, about as long as a message is in flight.
 inline constexpr std::int64_t kLookAgainPs = 1'000'000;
 
 class setup {
  public:
   setup(Transport& transport, network_memory& memory, const connections& present);
 
-  /// Throws setup_error when this node already has an endpoint of that name, or the name is malformed.
+  /// Throws setup_error if the name is malformed, or used by another endpoint of this node.
   void add(endpoint_state& endpoint);
   void remove(const endpoint_state& endpoint);
-  /// An endpoint that has been removed is gone: see departures::destroyed.
+  /// The object of a removed endpoint is destroyed: see departures::destroyed.
   void destroyed(std::uint32_t life, std::vector<departures::piece> memory, std::vector<departures::use> uses);
-  /// The calling thread's operations towards these nodes are done. The endpoints that are gone and whose operations are
-  /// done since this was asked last.
+  /// The calling thread's operations towards these nodes are done. Returns the incarnations of endpoints that are gone
+  /// and whose last operations have completed since the last call.
   [[nodiscard]] std::vector<std::uint32_t> note_fenced(std::span<const NodeId> nodes);
-  /// Sends the join messages of an endpoint to the peers that it is joined with.
+  /// Sends the endpoint's join to the peers that it joins with.
   void join(endpoint_state& endpoint);
 
-  /// Takes one message from a peer, if one has come, and acts on it; errors are kept for wait_for_ready().
+  /// Handles one message, if one has arrived. Errors are kept for wait_for_ready().
   bool handle_next();
 
-  /// Until every endpoint of this node is connected as it expects. Throws setup_error on a mismatch.
+  /// Waits until every endpoint of this node is connected as it expects. Throws setup_error on a mismatch.
   void wait_for_ready();
-  /// The same for one endpoint and its sub-channels.
+  /// Waits for one endpoint and its sub-channels.
   void wait_for_ready(const endpoint_state& endpoint);
-  /// The same, or until `stop` is not 0: then false.
+  /// Waits likewise, or until `stop` is not 0, and then returns false.
   [[nodiscard]] bool wait_for_ready(const endpoint_state& endpoint, Flag stop);
   [[nodiscard]] bool ready(const endpoint_state& endpoint) const;
-  /// Endpoints of this node: those that live, those that others have and this one does not, and those that are gone and
-  /// whose memory is still needed.
+  /// Number of endpoints that take memory here: living ones, those known only by early joins, and those that are gone
+  /// but not reclaimed.
   [[nodiscard]] std::size_t endpoints() const;
-  /// Endpoints that this node has had until now: the life of the latest one.
+  /// The number of endpoints so far, which is the latest incarnation number.
   [[nodiscard]] std::uint32_t lives() const { return endpoints_.lives(); }
 
-  /// A manager begins: what went wrong under the one before is over.
+  /// Starts a manager: drops the failure that an earlier one ended with.
   void begin();
-  /// Calls that with each message of Kind::again, under the lock.
+  /// Sets the handler of messages of Kind::again. It runs under the lock.
   using Again = std::function<void(NodeId from, const setup_message& message)>;
   void on_again(Again again) { again_ = std::move(again); }
-  /// For callbacks: what is to be done once the lock is free, on the same thread, since it takes time there.
+  /// Lets a callback defer work that takes time until the lock is released, on the same thread.
   void when_free(std::function<void()> rest) { later_.push_back(std::move(rest)); }
   void send(NodeId to, const setup_message& message);
-  /// Joins of a node are about endpoints that will not reach this one, until told otherwise.
+  /// Ignores joins from a node, because they concern endpoints of a connection that has ended.
   void ignore_joins(NodeId from);
-  /// And so were those that have come until now.
+  /// Accepts joins from the node again, and drops those kept so far, which concerned the old connection.
   void heed_joins(NodeId from);
-  /// A peer's endpoint, perhaps another one than before, has these regions and knows those of this node's endpoint.
+  /// Connects the endpoint with a peer's after a rejoin. The peer's endpoint may be a later incarnation; its message
+  /// has its regions.
   void meet(endpoint_state& endpoint, NodeId from, const setup_message& again);
-  /// Until `ready`, asked under the lock after each message, says yes; or, false, until that time of the clock.
+  /// Waits until `ready` returns true; it is called under the lock after each message. Returns false at the time
+  /// `until_ps`.
   [[nodiscard]] bool wait_for(const std::function<bool()>& ready, const std::string& what,
                               std::optional<std::int64_t> until_ps);
 
-  /// As long as it is held nobody joins.
+  /// Nobody joins while the caller holds this lock.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> holding() const { return std::unique_lock(mutex_); }
 
  private:
   void handle(const ControlMessage& message);
-  /// Acts on all that has come, on a thread that waits for nothing.
+  /// Handles all messages that have arrived, without waiting.
   void catch_up();
   void handle_join(NodeId from, const setup_message& message);
-  /// Answers a join, or keeps it for the endpoint's next life.
+  /// Answers a join, or keeps it for the endpoint's next incarnation.
   void consider(endpoint_state& endpoint, NodeId from, const setup_message& join);
   [[nodiscard]] std::uint32_t use_of(std::string_view name) const;
   void answer(endpoint_state& endpoint, NodeId from, const setup_message& join, const std::string& problem);
   void handle_connect(NodeId from, const setup_message& message);
   void handle_refuse(const setup_message& message);
   void handle_gone(const setup_message& message);
-  /// The endpoint that an answer is for; null when its life is over.
+  /// The endpoint that an answer is for; null if that incarnation is gone.
   [[nodiscard]] endpoint_state* answered(const setup_message& message) const;
-  /// One of the two messages that a peer's joining takes has come: have both?
+  /// Call this after either of the two messages of joining; counts the peer if both have come.
   void note_met(endpoint_state& endpoint, NodeId peer);
-  /// Keeps an error for wait_for_ready(), and tells the others of it.
+  /// Keeps an error for wait_for_ready() and reports it to the other nodes.
   void fail(const std::string& channel, const std::string& reason);
   void keep(const std::string& reason);
-  /// Under the lock; then lets waiting threads look again when there is news.
+  /// Runs `work` under the lock, then wakes waiting threads if it changed what they wait for.
   template <typename Work>
   void work_and_tell(Work work);
   void send_join(endpoint_state& endpoint, NodeId to);
   [[nodiscard]] bool wait_for_part(const endpoint_state& endpoint, std::optional<Flag> stop);
-  /// Until `ready`, asked under the lock after each message, says yes. False when the wait has ended because of `stop`
-  /// or at that time of the clock. `what`: what is waited for, for who asks why nothing goes on.
+  /// Waits until `ready` returns true; it is called under the lock after each message. Returns false once `stop` is
+  /// set, or at the time `until_ps`. `what` describes the wait in the report of a deadlock.
   template <typename Ready>
   bool wait(Ready ready, std::function<std::string()> what, std::optional<Flag> stop,
             std::optional<std::int64_t> until_ps);
-  /// The same for endpoints: throws setup_error once joining has failed, operation_error once a node has ended that has
-  /// to join.
-  /// Throws operation_error when an endpoint, if there is one, waits for a node that has ended.
+  /// Throws operation_error if the endpoint waits for a node that has ended. Null: nothing to check. wait_for_joins()
+  /// waits like wait(). It throws setup_error once joining has failed, and operation_error once a node that has to join
+  /// has ended.
   void require_joiners(const endpoint_state* endpoint) const;
   template <typename Ready>
   bool wait_for_joins(Ready ready, const std::function<const endpoint_state*()>& missing, std::optional<Flag> stop);
 
   Transport& transport_;
-  Flag changed_;  ///< counts what a waiting thread may wait for, so that it can watch
+  Flag changed_;  ///< counts changes, so that pause() wakes a waiting thread
   mutable std::recursive_mutex mutex_;
   endpoint_table endpoints_;
-  std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins without an endpoint here yet
-  std::set<NodeId> ignored_;                                      ///< whose joins are
+  std::map<std::string, std::map<NodeId, setup_message>> early_;  ///< joins for which there is no matching endpoint yet
+  std::set<NodeId> ignored_;                                      ///< nodes whose joins are ignored
   const connections& present_;
   Again again_;
-  std::vector<std::function<void()>> later_;              ///< what callbacks have left to do
-  std::unordered_map<std::size_t, std::uint32_t> ended_;  ///< by a name's hash: its endpoints that are gone
+  std::vector<std::function<void()>> later_;              ///< work that callbacks have deferred
+  std::unordered_map<std::size_t, std::uint32_t> ended_;  ///< by hash of a name: how many of its endpoints are gone
   std::string failure_;
   departures departures_;
-  bool news_ = false;  ///< the message being handled has made an endpoint ready, called back, or failed
+  bool news_ = false;  ///< the current message made an endpoint ready, ran a callback, or failed
 };
 
 }  // namespace loco

@@ -29,7 +29,7 @@ std::string_view word(setup_message::Kind kind) {
   return "again";
 }
 
-/// Is it about why something does not go, not about regions?
+/// True if the message carries the reason of a failure instead of regions.
 bool has_reason(setup_message::Kind kind) {
   return kind == setup_message::Kind::refuse || kind == setup_message::Kind::fail;
 }
@@ -48,7 +48,7 @@ bool has_by(setup_message::Kind kind) {
   return kind == setup_message::Kind::connect || kind == setup_message::Kind::again;
 }
 
-/// Takes what is in front of the next `end` off a text.
+/// Removes the text up to the next `end` from the front of `text`, and returns it.
 std::string_view take_until(std::string_view& text, char end) {
   const std::size_t at = std::min(text.find(end), text.size());
   const std::string_view taken = text.substr(0, at);
@@ -64,7 +64,7 @@ bool take_number(std::string_view& text, Number& number) {
 }
 
 void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
-  std::array<char, 20> digits{};  // of 64 bits
+  std::array<char, 20> digits{};  // the longest 64-bit number in decimal
   for (const std::uint64_t number : numbers) {
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     out.append(" ").append(digits.data(), end);
@@ -72,7 +72,7 @@ void append(std::string& out, std::initializer_list<std::uint64_t> numbers) {
 }
 }  // namespace
 
-// By hand: nodes times nodes times channels of them, when many nodes start.
+// Written by hand for speed: start-up encodes one message per pair of nodes and channel.
 std::string encode(const setup_message& message) {
   constexpr std::size_t kMostly = 256;
   std::string out;
@@ -91,7 +91,7 @@ std::string encode(const setup_message& message) {
     out += '\n';
   }
   if (has_reason(message.kind)) out.append(message.reason).append("\n");
-  out.shrink_to_fit();  // many of them may wait to be read
+  out.shrink_to_fit();  // many messages may wait in queues
   return out;
 }
 

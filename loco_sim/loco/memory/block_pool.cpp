@@ -21,7 +21,7 @@ Region block_pool::take(network_memory& memory, std::uint64_t bytes) {
 
 void block_pool::give_back(const Region& block) {
   if (std::uncaught_exceptions() == 0 && in_flight(block))
-    too_early_ = true;  // and nobody gets the block: what is in flight may still read it, or write to it
+    too_early_ = true;  // the block is lost: the operation in flight may still read it or write to it
   else
     free_[block.size].push_back(block);
 }
@@ -31,7 +31,7 @@ bool block_pool::in_flight(const Region& block) const {
          std::ranges::any_of(unfollowed_, [&](const auto& use) { return use.first - block.base < block.size; });
 }
 
-/// Mostly the one that came last.
+/// Searches from the back: keys mostly go in the reverse order of their coming.
 void block_pool::remove(const in_flight_record& key) {
   for (auto at = keys_.rbegin(); at != keys_.rend(); ++at)
     if (*at == &key) {

@@ -1,4 +1,4 @@
-// What every access to network memory has in common, remote or local, and the sizes of what is there.
+// Bounds checks shared by all accesses to network memory, remote and local.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace loco {
 
-/// Are `bytes` bytes from `offset` on whole words inside of `size` bytes, which are rounded up to words?
+/// True if the `bytes` bytes from `offset` on are whole words that lie inside `size` bytes, rounded up to words.
 [[nodiscard]] constexpr bool whole_words_inside(std::uint64_t offset, std::uint64_t bytes, std::uint64_t size) {
   const std::uint64_t whole = round_up(size, kWord);
   return offset % kWord == 0 && bytes % kWord == 0 && offset <= whole && bytes <= whole - offset;
 }
 
-/// Bytes of `count` pieces of `piece` bytes each; more than any memory has where that is no number of 64 bits.
+/// Bytes of `count` pieces of `piece` bytes each. An overflow gives the greatest number, which no memory can satisfy.
 [[nodiscard]] constexpr std::uint64_t bytes_of(std::uint64_t count, std::uint64_t piece) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   return count > kMost / piece ? kMost : count * piece;
 }
 
-/// What to throw for a value of another number of words. `has`: "'v' has values".
+/// The error for a value with the wrong number of words. `has` begins its text, such as "'v' has values".
 [[nodiscard]] inline size_error other_words(const std::string& has, std::uint64_t expected, std::uint64_t found) {
   return size_error(has + " of " + std::to_string(expected) + " word(s), found one of " + std::to_string(found));
 }

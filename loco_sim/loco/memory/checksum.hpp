@@ -33,7 +33,7 @@ class checksum_of_words {
   return sum.value();
 }
 
-/// Of any number of bytes: the length, then the words, the last one filled up with zeros.
+/// Checksum of any number of bytes: their count, then the words, the last one padded with zeros.
 [[nodiscard]] inline std::uint64_t checksum(std::span<const std::byte> bytes) {
   checksum_of_words sum;
   sum.add(bytes.size());

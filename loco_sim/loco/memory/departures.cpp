@@ -17,7 +17,7 @@ void departures::told_too_late(std::uint32_t life, const std::string& name, cons
   departure& gone = at->second;
   gone.name = name;
   gone.peers.push_back(peer);
-  gone.destroyed |= fresh;  // all that it had has been given back
+  gone.destroyed |= fresh;  // an unknown endpoint has been reclaimed already, so nobody here uses it
   if (fresh || std::exchange(gone.told, false)) open_.push_back(life);
   note_any();
 }
@@ -53,7 +53,7 @@ void departures::fenced(std::uint32_t thread, std::span<const NodeId> nodes) {
 }
 
 void departures::settle() {
-  // In two steps: what tells a peer may not be a list that changes.
+  // Works on a copy, because the loop refills open_.
   const std::vector<std::uint32_t> open = std::exchange(open_, {});
   for (const std::uint32_t life : open)
     if (const auto at = gone_.find(life); at != gone_.end() && settle(at)) open_.push_back(life);
@@ -69,7 +69,7 @@ bool departures::settle(Gone::iterator at) {
     gone.peers.clear();
     done_.push_back(at->first);
   }
-  if (gone.offered != 0) return false;  // until the last peer says so
+  if (gone.offered != 0) return false;  // peer_gone() reopens it when the last peer has answered
   const bool stored = std::ranges::all_of(
       gone.memory, [this](const piece& p) { return transport_.stored(p.region.base, p.region.size); });
   if (!stored) {

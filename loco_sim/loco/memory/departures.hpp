@@ -1,21 +1,24 @@
-// Endpoints that are gone: when their peers are told, and when their memory may be used again.
+// Deferred reclamation: when the memory of an endpoint that is gone may be used again.
 //
-// The regions of an endpoint that is gone may be written to still: by a peer whose own endpoint is there, and by what
-// has been posted before and is on its way. So they are given back once
-//   - each peer that was told where they are has said that its endpoint is gone, with nothing on its way to them, and
-//   - this node's operations through the endpoint are done: they read and write its regions, too.
-//   state      of an endpoint that                           until
-//   left       takes part in nothing any more                its object is destroyed
-//   destroyed  nobody here uses any more                     this node's operations through it are done
-//   told       its peers know that nothing writes to theirs  they have said the same, and stores have reached memory
-//   over       has given its memory back                     -
+// The regions of a destroyed endpoint may still be written to, by a peer whose own endpoint lives on and by operations
+// that are still in flight. They are reclaimed once
+//   - each peer that knows their addresses has said that its endpoint is gone and has nothing in flight to them, and
+//   - this node's own operations through the endpoint, which read and write these regions too, are done.
 //
-// An operation is done when its thread has fenced that node since (global_fence(), and hence a barrier), or has ended
-// and the transport knows its operations to be done (OneSidedVerbs::settled).
+//   state      meaning                                         ends when
+//   left       the endpoint takes part in nothing any more     its object is destroyed
+//   destroyed  no code of this node uses it any more           this node's operations through it are done
+//   told       its peers know that nothing writes to theirs    they have said the same, and all stores are in memory
+//   over       its memory has been given back                  -
 //
-// This needs no further messages to ask for anything, and an endpoint that goes sends none: peers are told at a later
-// fence, or when another endpoint is made. Memory that a stopped peer, or a thread that neither fences nor ends, may
-// reach is not used again. All under the lock of `setup`, but any().
+// An operation is done once its thread has since fenced the target node (global_fence(), hence also a barrier), or once
+// the thread has ended and the transport reports its operations as done (OneSidedVerbs::settled).
+//
+// No message asks for anything, and a departing endpoint sends none: peers are told at a later fence, or when another
+// endpoint is made. Memory is never reused if a stopped peer, or a thread that neither fences nor ends, may still reach
+// it. The lock of `setup` guards everything but any().
+//
+// A `life` is the incarnation number of an endpoint on its node.
 #pragma once
 
 #include <atomic>
@@ -34,12 +37,12 @@ namespace loco {
 
 class departures {
  public:
-  /// Operations of one of this node's threads towards a node.
+  /// Operations of one of this node's threads, posted towards one node.
   struct use {
     std::uint32_t thread = 0;
     NodeId node = 0;
   };
-  /// A peer's endpoint, whose regions one of this node could reach.
+  /// The endpoint of a peer whose regions an endpoint of this node could reach.
   struct reached {
     NodeId node = 0;
     std::uint32_t life = 0;
@@ -48,53 +51,53 @@ class departures {
     Region region;
     bool device = false;
   };
-  /// Says to a node that nothing writes to the regions of its endpoint any more.
+  /// Tells a node that nothing from here writes to the regions of its endpoint any more.
   using Tell = std::function<void(NodeId node, const std::string& name, std::uint32_t life)>;
 
   departures(Transport& transport, network_memory& memory, Tell tell)
       : transport_(transport), memory_(memory), tell_(std::move(tell)) {}
 
-  /// Has an endpoint gone of which something is still to be done?
+  /// True while an endpoint that is gone still needs work from this node.
   [[nodiscard]] bool any() const { return any_.load(std::memory_order_acquire); }
 
-  /// An endpoint has left; peers have been told `offered` times where its regions are.
+  /// An endpoint has left. `offered` is how many endpoints of peers know the addresses of its regions.
   void left(std::uint32_t life, const std::string& name, std::uint32_t offered, std::vector<reached> peers);
-  /// A peer has told an endpoint that has left where its regions are.
+  /// A peer's message with the addresses of its regions came after the endpoint it was meant for had left.
   void told_too_late(std::uint32_t life, const std::string& name, const reached& peer);
-  /// Nobody here uses its regions any more, but for these operations.
+  /// The object of the endpoint is destroyed. From now on only `uses` can touch the regions in `memory`.
   void destroyed(std::uint32_t life, std::vector<piece> memory, std::vector<use> uses);
-  /// A peer says that one of its endpoints, which was told where this one's regions are, is gone.
+  /// A peer reports that one of its endpoints that could reach this endpoint's regions is gone.
   void peer_gone(std::uint32_t life);
 
-  /// A thread's operations towards these nodes are done.
+  /// All operations of a thread towards these nodes are done.
   void fenced(std::uint32_t thread, std::span<const NodeId> nodes);
-  /// Tells the peers of what is done by now, and gives memory back.
+  /// Tells peers about endpoints whose operations are done by now, and gives back memory that nobody can reach.
   void settle();
   [[nodiscard]] std::size_t size() const { return gone_.size(); }
-  /// The endpoints whose operations have been done since this was asked last.
+  /// The endpoints whose operations have been completed since the last call.
   [[nodiscard]] std::vector<std::uint32_t> take_done() { return std::exchange(done_, {}); }
 
  private:
   struct departure {
     std::string name;
-    std::uint32_t offered = 0;     ///< to endpoints of peers that are not known to be gone
-    std::vector<reached> peers{};  ///< that are to be told
-    std::vector<use> uses{};       ///< that may not be done
+    std::uint32_t offered = 0;     ///< endpoints of peers that can still reach its regions
+    std::vector<reached> peers{};  ///< still to be told
+    std::vector<use> uses{};       ///< may still be in flight
     std::vector<piece> memory{};
     bool destroyed = false;
     bool told = false;
   };
   using Gone = std::map<std::uint32_t, departure>;
 
-  /// False: it is over, and forgotten.
+  /// Returns false once nothing is left for this node to do until a peer reports, or for good.
   bool settle(Gone::iterator at);
   void note_any() { any_.store(!open_.empty(), std::memory_order_release); }
 
   Transport& transport_;
   network_memory& memory_;
   Tell tell_;
-  Gone gone_;                        ///< by life
-  std::vector<std::uint32_t> open_;  ///< those that this node can do something about
+  Gone gone_;                        ///< by incarnation number
+  std::vector<std::uint32_t> open_;  ///< those for which this node can do the next step
   std::vector<std::uint32_t> done_;
   std::atomic<bool> any_ = false;
 };

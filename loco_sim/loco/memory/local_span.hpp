@@ -1,17 +1,17 @@
-// A node's own network memory as an array of words: stands for a T* into it on real hardware.
+// An array of words in this node's own network memory. It takes the place of the T* that a program has on real
+// hardware.
 //
-// Reading an element is a load with acquire, writing it a store with release, each atomic by itself: on x86 plain
-// moves, which TSO orders so. Where the transport shows its memory (LocalMemory::direct) they are made in line, through
-// a pointer that the span has asked for once. Else, as in the simulator, each is a load or a store of the transport:
-// it goes through the calling thread's store buffer and is in the trace as the read or write that it is, not as a call
-// of the object whose words they are. Between a store and a later load that must not be before it belongs a
-// memory_fence().
+// Reading an element is a load-acquire, writing one a store-release, each atomic by itself: plain moves on x86, which
+// TSO orders. If the transport exposes its memory (LocalMemory::direct), the span asks for a pointer once and accesses
+// are inlined. Otherwise, as in the simulator, each access is a load or a store of the transport: it goes through the
+// calling thread's store buffer, and the trace shows it as a plain read or write, not as a call of the object that
+// holds the words. Put a memory_fence() between a store and a later load that must not overtake it.
 //
-// Any thread of the node may use a span. It is copied like a pointer, and like one it must not outlive what it is made
-// of: a mem_ref, a channel. There is no +=: it would look atomic, and is not.
-// Errors: std::out_of_range from at() for an element that is not there; from [], load_acquire, store_release and
-// subspan in debug builds (without NDEBUG), which else reach whatever is there. In the NIC's memory: ownership_error
-// from the access. Units: elements of 8 bytes.
+// Any thread of the node may use a span. It is copied like a pointer, and like one it must not outlive the mem_ref or
+// channel that it points into. There is no +=, which would look atomic and would not be.
+// Errors: at() throws std::out_of_range for an index beyond the end. Operator [], load_acquire, store_release and
+// subspan throw it in debug builds only and are unchecked with NDEBUG. An access to the NIC's memory throws
+// ownership_error. Units: elements of 8 bytes.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@
 
 namespace loco {
 
-/// Words behind a pointer of LocalMemory::direct.
+/// Accesses through a pointer from LocalMemory::direct.
 namespace direct {
 [[nodiscard]] inline std::uint64_t load(std::uint64_t* word) {
   return std::atomic_ref<std::uint64_t>(*word).load(std::memory_order_acquire);
@@ -35,7 +35,7 @@ namespace direct {
 inline void store(std::uint64_t* word, std::uint64_t value) {
   std::atomic_ref<std::uint64_t>(*word).store(value, std::memory_order_release);
 }
-/// One after the other; whole words.
+/// Copy whole words, one after the other.
 inline void load_bytes(std::uint64_t* words, std::span<std::byte> out) {
   for (std::size_t i = 0; i < out.size() / kWord; ++i) {
     const std::uint64_t value = load(words + i);
@@ -54,14 +54,14 @@ inline void store_bytes(std::uint64_t* words, std::span<const std::byte> in) {
 /// Throws std::out_of_range: "element 9 of a local_span of 8".
 [[noreturn]] void refuse_element(std::size_t i, std::size_t size);
 
-/// T: 8 bytes, trivially copyable; const T: for reading only.
+/// T is trivially copyable and has 8 bytes. A const T makes the span read-only.
 template <typename T>
 class local_span {
   using Value = std::remove_const_t<T>;
   static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) == kWord, "an element is a word");
 
  public:
-  /// Stands for an element: it is read where a value is wanted, and written by an assignment.
+  /// A proxy for an element: converting it to a value loads the word, assigning to it stores one.
   class reference {
    public:
     reference(const reference&) = default;
@@ -70,7 +70,7 @@ class local_span {
       span_.write(i_, value);
       return *this;
     }
-    /// Copies the value.
+    /// Copies the value, as assignment between elements of an array would.
     reference& operator=(const reference& other) requires(!std::is_const_v<T>) {
       span_.write(i_, other);
       return *this;
@@ -100,7 +100,7 @@ class local_span {
       ++i_;
       return before;
     }
-    /// Of the same span.
+    /// Compares iterators of the same span only.
     [[nodiscard]] bool operator==(const iterator& other) const { return i_ == other.i_; }
 
    private:
@@ -110,12 +110,12 @@ class local_span {
     std::size_t i_ = 0;
   };
 
-  /// Of no elements.
+  /// An empty span.
   local_span() = default;
-  /// `size` elements from an address on, all in one registration of the node.
+  /// The `size` elements from `base` on. They must lie in one registration of this node.
   local_span(LocalMemory& memory, Address base, std::size_t size)
       : memory_(&memory), direct_(memory.direct(base, size * kWord)), base_(base), size_(size) {}
-  /// For reading only.
+  /// A span converts to its read-only form.
   operator local_span<const Value>() const  // NOLINT(google-explicit-constructor): as of a pointer
       requires(!std::is_const_v<T>) {
     return {memory_, direct_, base_, size_};
@@ -123,14 +123,14 @@ class local_span {
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
-  /// Of the first element, for one-sided operations.
+  /// Address of the first element, for one-sided operations.
   [[nodiscard]] Address address() const { return base_; }
 
   [[nodiscard]] reference operator[](std::size_t i) const {
     require(i);
     return {*this, i};
   }
-  /// The same, checked in all builds.
+  /// Operator [] with the bounds checked in all builds.
   [[nodiscard]] reference at(std::size_t i) const {
     if (i >= size_) refuse_element(i, size_);
     return {*this, i};
@@ -176,7 +176,7 @@ class local_span {
   }
 
   LocalMemory* memory_ = nullptr;
-  std::uint64_t* direct_ = nullptr;  ///< null: every access is the transport's
+  std::uint64_t* direct_ = nullptr;  ///< null: every access is a call of the transport
   Address base_ = 0;
   std::size_t size_ = 0;
 };

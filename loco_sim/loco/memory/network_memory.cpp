@@ -50,7 +50,7 @@ std::optional<Region> free_ranges::take(std::uint64_t size, std::uint64_t unit) 
 }
 
 void network_memory::require_possible(std::uint64_t size) {
-  constexpr std::uint64_t kAddresses = std::uint64_t{1} << 47U;  // of a process on x86-64
+  constexpr std::uint64_t kAddresses = std::uint64_t{1} << 47U;  // user addresses of a process on x86-64
   if (size > kAddresses)
     throw size_error("network memory of " + std::to_string(size) + " bytes: more than a process has addresses for");
 }

@@ -1,9 +1,9 @@
 // Network memory of one node: few big registrations, many small regions (LOCO paper, App. C.2).
 //
-// Registering memory is slow and many registrations thrash the NIC's caches, so registered memory is taken in
-// chunks and handed out in contiguous sub-ranges. What is given back serves later ones, neighbours together, the lowest
-// address first; it is made zero again before. When a region may be given back: departures.hpp.
-// Regions of a word or less are packed; regions of a cache line or more start on a cache line. Units: bytes.
+// Registering memory is slow and many registrations thrash the NIC's translation cache, so memory is registered in
+// chunks and handed out in sub-ranges. Freed ranges are merged with free neighbours, reused from the lowest address up,
+// and zeroed before reuse. departures.hpp says when a region may be given back. Regions of a word or less are packed;
+// regions of a cache line or more start on a cache line. Units: bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace loco {
 /// Ranges of registered memory that nobody uses.
 class free_ranges {
  public:
-  /// Of one registration, and not free.
+  /// Frees `range`, which lies in one registration and is not free yet.
   void add(const Region& range);
-  /// The first part of a free range that starts at a multiple of `unit` and is long enough; nothing when there is none.
+  /// Takes the first fit: `size` bytes that start at a multiple of `unit`, or nothing if no free range is long enough.
   [[nodiscard]] std::optional<Region> take(std::uint64_t size, std::uint64_t unit);
 
  private:
@@ -29,33 +29,33 @@ class free_ranges {
 
 class network_memory {
  public:
-  /// The paper's chunk, a huge page. What is not touched takes no memory of the simulating machine.
+  /// The paper's chunk, a huge page. Untouched pages cost the simulating machine no memory.
   static constexpr std::uint64_t kDefaultChunk = std::uint64_t{1} << 30U;
 
   explicit network_memory(Transport& transport, std::uint64_t chunk_bytes = kDefaultChunk)
       : transport_(transport), chunk_bytes_(chunk_bytes) {}
 
-  /// Of registrations to come.
+  /// Sets the chunk size of later registrations.
   void set_chunk_bytes(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     chunk_bytes_ = bytes;
   }
-  /// Throws size_error when no process has so much.
+  /// Throws size_error if `size` exceeds the address space of a process.
   static void require_possible(std::uint64_t size);
-  /// A zeroed sub-range of registered memory; `size` is rounded up to a multiple of 8.
+  /// Hands out a zeroed range of registered memory; `size` is rounded up to a multiple of 8.
   Region allocate(std::uint64_t size);
   struct device_region {
     Region region;
-    bool used_before = false;  ///< it is not zero, and only a NIC can change that
+    bool used_before = false;  ///< it may hold old values, which only a NIC can overwrite
   };
-  /// The same on the NIC, which has little: a registration of its own.
+  /// Registers a range of the NIC's memory. It is too scarce to be taken in chunks.
   device_region allocate_on_device(std::uint64_t size);
-  /// A region that nobody uses any more and nothing is on its way to.
+  /// Gives back a region that nobody uses and nothing in flight can reach.
   void give_back(Region region, bool device);
 
-  /// What is handed out now, from hosts' memory and the NIC's.
+  /// Bytes handed out at present, in host memory and in the NIC's.
   [[nodiscard]] std::uint64_t bytes_in_use() const;
-  /// Registrations so far.
+  /// Number of registrations made so far.
   [[nodiscard]] std::uint32_t registrations() const;
 
  private:

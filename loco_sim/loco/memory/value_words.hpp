@@ -1,4 +1,4 @@
-// A value as the words that memory holds, and back.
+// Converts a value to the 8-byte words that network memory holds, and back.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ void atomic_word::create(std::uint64_t initial) {
   word_ = home_ == my_node() ? create_region("word", kWord) : expect_region(home_, "word", kWord);
   if (home_ == my_node() && initial != 0) {
     transport().store(local(word_).base, initial);
-    transport().memory_fence();  // who is connected finds it
+    transport().memory_fence();  // in memory before any peer connects
   }
   join();
 }

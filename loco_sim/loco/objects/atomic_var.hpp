@@ -1,11 +1,10 @@
-// A word on one node that all threads of all nodes change with remote atomics (LOCO paper, Section 6.2, App. I:
-// what ticket locks and trackers stand on).
+// A word on one node that all threads of all nodes change with remote atomics (LOCO paper, Section 6.2, App. I, where
+// ticket locks and trackers are built on it).
 //
-// All accesses go through the NIC of the home node, from that node by loopback: a remote atomic is atomic with other
-// remote atomics and, on most devices, not with the CPU (atomic capability `hca`). Even a plain put is not: a store is
-// therefore a compare-and-swap that is tried until it succeeds. Calls wait for their result, those with an ack_key
-// do not. An atomic that is complete has taken effect towards later atomics; for others to find it with plain reads
-// it has to be fenced like a put.
+// All accesses go through the NIC of the home node, on that node by loopback: remote atomics are atomic with each
+// other, but on most devices not with the CPU (atomic capability `hca`), nor with a plain put. A store is therefore a
+// compare-and-swap, retried until it succeeds. Calls wait for their result; those with an ack_key do not. A completed
+// atomic has taken effect for later atomics. For plain reads to find it, it must be fenced like a put.
 #pragma once
 
 #include <bit>
@@ -22,7 +21,7 @@
 
 namespace loco {
 
-/// The part that does not depend on the type.
+/// The part that does not depend on the value's type.
 class atomic_word : public channel {
  public:
   atomic_word(within where, std::string_view name, NodeId home, std::uint64_t initial,
@@ -32,11 +31,11 @@ class atomic_word : public channel {
 
   [[nodiscard]] std::uint64_t load();
   std::uint64_t fetch_add(std::uint64_t add);
-  /// Returns the old value: it has been replaced iff it is `expected`.
+  /// Returns the old value; the swap took place if that equals `expected`.
   std::uint64_t compare_swap(std::uint64_t expected, std::uint64_t desired);
   std::uint64_t exchange(std::uint64_t desired);
 
-  // The value from before comes to `old`, once `key` is complete.
+  // These write the old value to `old` by the time `key` is complete.
   void load(const mem_ref& old, ack_key& key);
   void fetch_add(const mem_ref& old, std::uint64_t add, ack_key& key);
   void compare_swap(const mem_ref& old, std::uint64_t expected, std::uint64_t desired, ack_key& key);
@@ -50,9 +49,9 @@ class atomic_word : public channel {
   RegionIndex word_ = 0;
 };
 
-/// Any type of up to 8 bytes that is copied byte by byte: integers, pointers, enumerations, double, small structures
-/// without padding. Remote atomics are of words of 8 bytes, so a smaller value is carried in one: what is added to a
-/// smaller integer may carry into the bytes behind it, which are no part of the value. Arithmetic is for integers.
+/// T is any trivially copyable type of up to 8 bytes without padding: integers, pointers, enumerations, double, small
+/// structures. A remote atomic covers 8 bytes, so a smaller value shares its word with unused bytes, into which an
+/// addition may carry. Arithmetic is offered for integers only.
 template <typename T>
 class atomic_var : private atomic_word {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(std::uint64_t),
@@ -65,7 +64,8 @@ class atomic_var : private atomic_word {
                 "the first bytes of a word are those that an addition begins with");
 
  public:
-  /// All nodes must give the same initial value and home. Nodes may stay away: then say how many others take part.
+  /// All nodes must name the same initial value and home. If some nodes do not take part, `expected` says how many
+  /// others do.
   atomic_var(networked_node& mgr, std::string_view name, NodeId home = 0, T initial = T{},
              std::optional<expect_num> expected = {})
       : atomic_word(mgr, name, home, word(initial), expected) {}
@@ -80,17 +80,17 @@ class atomic_var : private atomic_word {
 
   [[nodiscard]] T load() { return value(atomic_word::load()); }
   void store(T value) { exchange(value); }
-  /// These return the value from before.
+  /// These return the old value.
   T fetch_add(T add) requires kAdds { return value(atomic_word::fetch_add(word(add))); }
   T exchange(T desired) { return value(atomic_word::exchange(word(desired))); }
-  /// True when the value was `expected`, byte by byte; else `expected` becomes what it was.
+  /// Returns true if the value was `expected`, byte by byte. Otherwise sets `expected` to the value found.
   bool compare_exchange(T& expected, T desired) {
     std::uint64_t held = word(expected);
     while (true) {
       const std::uint64_t old = compare_swap(held, word(desired));
       const bool done = old == held;
       if constexpr (kCarries) {
-        if (!done && value(old) == expected) {  // the same value; the bytes behind it differ
+        if (!done && value(old) == expected) {  // the value matches, only the unused bytes differ
           held = old;
           continue;
         }
@@ -99,13 +99,13 @@ class atomic_var : private atomic_word {
       return done;
     }
   }
-  // The value from before comes to `old`, once `key` is complete.
+  // These write the old value to `old` by the time `key` is complete.
   void load(const mem_ref& old, ack_key& key) { atomic_word::load(old, key); }
   void fetch_add(const mem_ref& old, T add, ack_key& key) requires kAdds {
     atomic_word::fetch_add(old, word(add), key);
   }
-  // With integers of less than 8 bytes that are added to, compare_exchange may fail where the value is the expected
-  // one: the bytes behind it are compared, too, and so is what `old` holds.
+  // For integers of less than 8 bytes that are added to, this may fail although the value matches: the unused bytes of
+  // the word are compared too, and `old` holds them.
   void compare_exchange(const mem_ref& old, T expected, T desired, ack_key& key) {
     compare_swap(old, word(expected), word(desired), key);
   }

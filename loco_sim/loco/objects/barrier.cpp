@@ -23,7 +23,7 @@ expect_num peers_of(const barrier_options& options) {
   return {static_cast<std::uint32_t>(options.participants.size()) - 1};
 }
 
-/// The participating nodes, each as often as it has threads.
+/// The owner of each counter: every participating node, once per thread.
 std::vector<NodeId> owners(const barrier_options& options) {
   std::vector<NodeId> result;
   for (const NodeId node : options.participants) result.insert(result.end(), options.threads_per_node, node);
@@ -68,8 +68,8 @@ barrier::seat& barrier::my_seat() {
   return seats_.emplace(me, seat{.index = rank * options_.threads_per_node + seats_.size()}).first->second;
 }
 
-/// Loss alone has broken a connection between two others: both answer this node, and will not meet in the barrier any
-/// more. Like who waits for a lock, it takes that to be so when nobody has come for long.
+/// With packet loss two other nodes may have given each other up while both still answer this one, and they will not
+/// meet in the barrier again. As with a lock, this is assumed once nobody has arrived for long enough.
 void barrier::wait_for_suspect(patience& waited) {
   constexpr std::int64_t kPatiencePs = 1'000'000'000;
   require_answers(options_.participants);
@@ -86,7 +86,7 @@ void barrier::wait_for_suspect(patience& waited) {
 }
 
 void barrier::waiting() {
-  seat& me = my_seat();  // whoever has none makes no call
+  seat& me = my_seat();  // throws before the call is traced
   const call_scope call(transport(),
                         {.library = "bal", .method = "barrier", .object = full_name(), .nodes = promised_});
   if (options_.fence != barrier_options::Fence::none)
@@ -109,7 +109,7 @@ void barrier::waiting() {
       wait_for_suspect(waited);
       continue;
     }
-    // Who is lost since this looked may have come before that: then it looks again.
+    // A node that was lost during the scan may have arrived before. Then the loop scans once more.
     if (waiting && (lost || !any_lost())) pause_for(options_.participants);
   }
 }

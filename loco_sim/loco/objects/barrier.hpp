@@ -1,11 +1,11 @@
 // The network barrier (LOCO paper, Section 4, Fig. 7 and Fig. 18).
 //
-// waiting() returns when every participant has called it as often as the caller, and everything that the
-// participants did before is done: first a global fence, then one's own counter is raised and pushed to the others,
-// then one waits, locally, for the others' counters. The counter is never pushed to the own node: that could
-// revert a later count to an earlier one (Section 4.2).
+// waiting() returns once every participant has called it as often as the caller, and everything the participants did
+// before is done. It makes a global fence, raises the caller's counter, pushes it to the others, and waits locally for
+// the others' counters. The counter is never pushed to its own node, which could overwrite a later count with an
+// earlier one (Section 4.2).
 //
-// Any number of threads of a node may take part, each with its own counter; a thread takes a seat at its first call.
+// Any number of threads of a node may take part, each with its own counter. A thread takes a seat at its first call.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ namespace loco {
 
 struct barrier_options {
   enum class Fence : std::uint8_t {
-    /// Every node: the transitive barrier of Section 4.3, which LOCO ships.
+    /// Fence towards every node: the transitive barrier of Section 4.3, which LOCO ships.
     all_nodes,
-    /// The participants' nodes only: Section 4.1.
+    /// Fence towards the participants' nodes only: Section 4.1.
     participants,
-    /// None: the first bug of App. D. For experiments.
+    /// No fence: the first bug of App. D, for experiments.
     none,
   };
   Fence fence = Fence::all_nodes;
   std::uint32_t threads_per_node = 1;
-  /// Nodes that take part; empty means all.
+  /// Nodes that take part; empty: all.
   std::vector<NodeId> participants = {};
 };
 
@@ -38,8 +38,8 @@ class barrier : public channel {
  public:
   barrier(within where, std::string_view name, barrier_options options = {});
 
-  /// Throws ownership_error when more threads call than have seats, operation_error when a participant does not answer:
-  /// then the barrier is of no use any more.
+  /// Throws ownership_error if more threads call it than there are seats, and operation_error if a participant does not
+  /// answer. The barrier cannot be used any more then.
   void waiting();
 
  private:
@@ -54,7 +54,7 @@ class barrier : public channel {
   void wait_for_suspect(class patience& waited);
 
   barrier_options options_;
-  std::vector<NodeId> promised_;  ///< the nodes whose operations the barrier says are done
+  std::vector<NodeId> promised_;  ///< the nodes on which earlier operations are done
   std::mutex mutex_;
   std::map<std::uint32_t, seat> seats_;  ///< by thread
   var_array<std::uint64_t> arr_;

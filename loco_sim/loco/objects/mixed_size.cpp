@@ -14,7 +14,7 @@ namespace loco {
 
 namespace {
 constexpr std::uint64_t kLeading = 0;
-constexpr std::uint64_t kValue = 1;  // behind the checksum, or the leading guard
+constexpr std::uint64_t kValue = 1;  // follows the checksum or the leading guard
 }  // namespace
 
 mixed_words::mixed_words(within where, std::string_view name, std::uint64_t words, std::optional<expect_num> expected,
@@ -103,7 +103,7 @@ guarded_words::guarded_words(within where, std::string_view name, NodeId owner, 
 void guarded_words::store(std::span<const std::uint64_t> value) {
   require_owner(full_name(), owner_, my_node());
   require_words(value.size(), words_);
-  pushes_.wait();  // or a NIC would read this value between the guards of the last one
+  pushes_.wait();  // otherwise a NIC could send this value between the guards of the previous one
   const call_scope call(transport(),
                         {.library = "msw", .method = "write", .object = full_name(), .argument = checksum(value)});
   ++fresh_;
@@ -126,7 +126,8 @@ bool guarded_words::try_load(std::span<std::uint64_t> value) {
   return true;
 }
 
-/// Three puts, since the words of one are in no order: whoever sees the trailing guard has the rest.
+/// Three puts, because the words of one put are placed in no order, but a later put follows an earlier one: a reader
+/// that sees the trailing guard sees the value.
 void guarded_words::push(NodeId node) { push(node, pushes_); }
 
 void guarded_words::push(NodeId node, ack_key& key) {

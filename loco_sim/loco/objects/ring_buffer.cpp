@@ -17,8 +17,8 @@ namespace loco {
 namespace {
 constexpr std::uint64_t cells_of(std::uint64_t bytes) { return (bytes + 7) / 8; }
 
-/// The only node that a node is joined with. Readers have nothing to say to each other: of n rings on n nodes, n^2
-/// pairs are joined, not n^3.
+/// The only peer that a node joins. Readers need nothing from each other, so n rings on n nodes join n^2 pairs, not
+/// n^3.
 std::optional<NodeId> partner(NodeId me, NodeId writer) { return me == writer ? std::nullopt : std::optional(writer); }
 }  // namespace
 
@@ -38,7 +38,7 @@ std::uint32_t ring_buffer::peers() const {
   return readers_.place_of(writer_) ? readers_.count() - 1 : readers_.count();
 }
 
-/// The writer sees all tails, one for each thread of each reader in turn; a reader has its own.
+/// The writer holds the tails of all reading threads, grouped by reader; a reader holds its own only.
 ring_buffer::Positions ring_buffer::my_tails() {
   const std::string name = full_name() + "/tails";
   const std::uint32_t threads = options_.threads_per_node;
@@ -66,7 +66,7 @@ void ring_buffer::start() {
   if (my_node() == writer_) {
     for (std::uint32_t i = 0; i < options_.heads; ++i) under_way_.push_back(std::make_unique<ack_key>(here()));
   } else {
-    readers_ = {{}, writer_, num_nodes()};  // only the writer goes on to need the list; a reader knows its tails
+    readers_ = {{}, writer_, num_nodes()};  // only the writer needs the list from here on
   }
   join();
 }
@@ -118,7 +118,7 @@ void ring_buffer::look_at_tails() {
 bool ring_buffer::received_by_all(std::uint64_t position) {
   require_sender(0);
   if (least_tail_ >= position || tails_.size() == 0) return true;
-  // To the specification this is a Submit that fails, as any may: it looks at the tails and sends nothing.
+  // For the specification this is a Submit that fails, as any Submit may: it reads the tails and sends nothing.
   const call_scope call(transport(), {.library = "rbl", .method = "submit", .object = full_name()});
   look_at_tails();
   return least_tail_ >= position;
@@ -135,7 +135,7 @@ bool ring_buffer::received_by(NodeId reader, std::uint64_t position) {
   return all;
 }
 
-/// Tails only grow, so what was seen of them last time may be enough.
+/// Tails only grow, so the least tail seen last time may already prove that there is room.
 bool ring_buffer::room_for(std::uint64_t cells) {
   if (sent_ - least_tail_ + cells > cells_count_) look_at_tails();
   return sent_ - least_tail_ + cells <= cells_count_;
@@ -185,8 +185,9 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
     return false;
   }
   write_cells(sent_, words_);
-  const std::size_t turn = messages_ % options_.heads;  // that of the next message, too, when the wait throws
-  // The NIC reads a head when it sends it: changed before that, the last push would announce this message.
+  const std::size_t turn = messages_ % options_.heads;  // advanced only after the wait, which may throw
+  // The NIC reads the head's source when it sends. If the source changed earlier, the previous push would announce this
+  // message too.
   if (options_.wait_for_previous_head) wait_for_head(*under_way_[turn]);
   ++messages_;
   sent_ += words_.size();
@@ -197,7 +198,8 @@ bool ring_buffer::try_send(std::span<const std::byte> text) {
 }
 
 void ring_buffer::send(std::span<const std::byte> text) {
-  // Nobody, where readers that do not answer are left out: the failure of one ends the pause, the next turn finds room.
+  // If failed readers are left out, the wait needs nobody: the failure of a reader ends the pause, and the next attempt
+  // finds room.
   const std::span<const NodeId> needed =
       options_.leave_out_failed ? std::span<const NodeId>() : std::span<const NodeId>(cells_.peers());
   while (!try_send(text)) pause_for(needed);
@@ -228,7 +230,7 @@ void ring_buffer::read_cells(std::uint64_t position, std::span<std::byte> out) {
 }
 
 bool ring_buffer::try_receive(const Apply& look) {
-  const bool lost = any_lost();  // before it looks: what a writer that is lost has sent is received first
+  const bool lost = any_lost();  // read first: messages of a lost writer are received before its loss is reported
   if (receive_if_there(look)) return true;
   if (lost) {
     LOCO_PROBE(ring_buffer_looks_for_its_writer);
@@ -240,14 +242,15 @@ bool ring_buffer::try_receive(const Apply& look) {
 bool ring_buffer::receive_if_there(const Apply& look) {
   seat& me = my_seat();
   call_scope call(transport(), {.library = "rbl", .method = "receive", .object = full_name()});
-  // Who reads what it writes sees it in memory, as the others do, not in its store buffer (rbl: rf is in so).
+  // A thread that reads its own messages must see them in memory, as the others do, not in its store buffer (rbl: rf is
+  // in so).
   if (my_node() == writer_ && sender_ == transport().my_thread()) transport().memory_fence();
-  // It may announce a later message than the next one: messages arrive in order.
+  // The head may announce later messages as well; they arrive in order.
   const std::uint64_t head = heads_[me.count % options_.heads].load();
   if (head <= me.tail) return false;
   std::uint64_t bytes = 0;
   read_cells(me.tail, std::as_writable_bytes(std::span(&bytes, 1)));
-  // Never more than has been published, which only a broken ring can claim.
+  // Bounded by what the head has announced, which only a broken ring can exceed.
   bytes = std::min(bytes, std::min(head - me.tail - 1, cells_count_ - 1) * kCell);
   me.text.resize(cells_of(bytes) * kCell);
   read_cells(me.tail + 1, me.text);

@@ -1,5 +1,5 @@
-// The nodes that read a ring buffer. All but the writer, as is usual, takes no list: n rings on n nodes have n^2
-// endpoints, and with a list each that would be n^3 places.
+// The nodes that read a ring buffer. The usual case, all nodes but the writer, is stored without a list: n rings on n
+// nodes have n^2 endpoints, whose lists would take n^3 entries.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace loco {
 
 class ring_readers {
  public:
-  /// `named`: all but the writer when empty.
+  /// `named` lists the readers; empty: all nodes but the writer.
   ring_readers(std::vector<NodeId> named, NodeId writer, std::uint32_t nodes) : writer_(writer), nodes_(nodes) {
     named_ = ascending(std::move(named));
     if (named_.size() + 1 == nodes && !std::ranges::binary_search(named_, writer)) named_.clear();
@@ -25,7 +25,7 @@ class ring_readers {
   [[nodiscard]] std::uint32_t count() const {
     return named_.empty() ? nodes_ - 1 : static_cast<std::uint32_t>(named_.size());
   }
-  /// How many readers come before the node; nothing when it does not read.
+  /// The node's rank among the readers; empty if it does not read.
   [[nodiscard]] std::optional<std::uint32_t> place_of(NodeId node) const {
     if (named_.empty()) return node == writer_ ? std::nullopt : std::optional(node - (node > writer_ ? 1 : 0));
     const auto found = std::ranges::lower_bound(named_, node);
@@ -40,7 +40,7 @@ class ring_readers {
     all.erase(all.begin() + writer_);
     return all;
   }
-  /// Those that were named; empty for all but the writer.
+  /// The readers that were named; empty for all but the writer.
   [[nodiscard]] const std::vector<NodeId>& named() const { return named_; }
 
  private:

@@ -13,7 +13,7 @@ namespace loco {
 
 class shared_bytes : public channel, public shared_region {
  public:
-  /// `terms`: what all nodes must say alike about it, such as who owns it (channel::set_terms).
+  /// `terms` is a text that must be equal on all nodes, such as who owns the variable (channel::set_terms).
   shared_bytes(networked_node& mgr, std::string_view name, std::uint64_t size, std::string terms = {});
   shared_bytes(networked_node& mgr, std::string_view name, std::uint64_t size, expect_num expected,
                std::string terms = {});

@@ -11,8 +11,8 @@
 namespace loco {
 
 namespace {
-/// The counter of a closed queue's pushes: the mark, their number, and below it how many have drawn a ticket since: one
-/// a thread at most, and one more a node, which then knows.
+/// close() turns the counter of pushes into a mark, the number of pushes, and, in the low bits, room for tickets drawn
+/// later. Each thread draws at most one before its node knows that the queue is closed.
 constexpr std::uint64_t kClosed = std::uint64_t{1} << 63U;
 constexpr unsigned kRefusedBits = 20;
 [[nodiscard]] constexpr bool is_closed(std::uint64_t pushed) { return (pushed & kClosed) != 0; }
@@ -55,12 +55,12 @@ std::uint64_t queue_of_words::state_of(std::uint64_t ticket) {
 std::optional<std::uint64_t> queue_of_words::try_ticket(atomic_word& counter, Turn turn) {
   while (true) {
     const std::uint64_t next = counter.load();
-    if (is_closed(next)) return std::nullopt;  // to pushes; no other counter ever is
+    if (is_closed(next)) return std::nullopt;  // only the counter of pushes can be closed
     const std::uint64_t state = state_of(next);
     const std::uint64_t good = state_for(next, turn);
     if (state < good) return std::nullopt;  // the slot is not ready for this turn
     if (state == good && counter.compare_swap(next, next + 1) == next) return next;
-  }  // another thread has taken this ticket
+  }  // another thread has drawn this ticket
 }
 
 queue_of_words::Seen queue_of_words::look(std::uint64_t ticket) {
@@ -83,7 +83,8 @@ std::optional<std::uint64_t> queue_of_words::ticket(atomic_word& counter, Turn t
     if (state == state_for(mine, turn)) return mine;
     if (is_closed(seen.pushed) && mine >= count_of(seen.pushed)) return std::nullopt;
     const auto lost = waited.lost_with(here(), *this, state, kPatiencePs);
-    // It gives its ticket back, so that nothing is missing if the turn comes after all: later tickets go first.
+    // Returns the ticket if it is the latest, so that no ticket is missing if the turn comes after all. Waiters with
+    // later tickets return theirs first.
     if (lost && (counter.compare_swap(mine + 1, mine) == mine + 1 ||
                  waited.lost_with(here(), *this, state, kGiveBackPatiencePs).has_value()))
       throw operation_error(Status::retry_exc_err,
@@ -95,8 +96,8 @@ std::optional<std::uint64_t> queue_of_words::ticket(atomic_word& counter, Turn t
   }
 }
 
-/// Between two looks at a slot on the home, for an eighth of the time waited so far: waiting for a time t takes about
-/// 8 ln(t / 8 round trips) looks more than eight, and ends at most an eighth of t late.
+/// Pauses between two polls of a slot on the home node, for an eighth of the time waited so far. A wait of time t then
+/// takes about 8 ln(t / 8 round trips) + 8 polls and ends at most t / 8 late.
 void queue_of_words::rest(std::int64_t waited_ps) {
   constexpr std::int64_t kShare = 8;
   transport().compute(std::min(waited_ps, kPatiencePs) / kShare);

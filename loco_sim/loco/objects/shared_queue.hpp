@@ -1,27 +1,27 @@
-// A first-in-first-out queue of fixed-size elements that all threads of all nodes push to and pop from.
+// A FIFO queue of fixed-size elements that all threads of all nodes push to and pop from.
 //
-// The LOCO paper names queues among its channel types (App. A) and leaves the algorithm open. This one is the bounded
-// queue with tickets (D. Vyukov, "Bounded MPMC queue"; the idea is that of Gottlieb, Lubachevsky and Rudolph, TOPLAS
-// 1983) on remote atomics. The home node has two counters, how many elements have been pushed and popped, and a ring of
-// slots, each a state word and the element. A push takes ticket t: it goes to slot t mod capacity in lap t / capacity.
-// The state says whose turn it is: 2 lap while that lap's push may fill the slot, 2 lap + 1 while its pop may take it
-// out. An element is put before its state: on one queue pair, so whoever sees the state sees the element.
+// The LOCO paper names queues among its channel types (App. A) and leaves the algorithm open. This is the bounded queue
+// with tickets (D. Vyukov, "Bounded MPMC queue"; the idea is from Gottlieb, Lubachevsky and Rudolph, TOPLAS 1983) on
+// remote atomics. The home node holds two counters, of pushes and of pops, and a ring of slots, each a state word and
+// an element. The push with ticket t uses slot t mod capacity in lap t / capacity. The state says whose turn it is: 2
+// lap while that lap's push may fill the slot, 2 lap + 1 while its pop may empty it. The element is put before the
+// state on the same queue pair, so a thread that sees the state sees the element.
 //
-// push and pop draw tickets, so they are fair, and wait by asking the home node again and again; try_push and try_pop
-// draw a ticket only when it is good: while the oldest push is not finished, nothing can be popped, and while the
-// oldest pop is not, nothing be pushed where it was. All accesses are the NIC's, on the home node too (see atomic_var).
-// Elements are pushed in some total order; each is popped once, in that order.
+// push and pop draw tickets, so they are fair, and poll the home node for their turn. try_push and try_pop draw a
+// ticket only if its turn has come: nothing can be popped while the oldest push is unfinished, and no slot refilled
+// while its pop is unfinished. All accesses go through the NIC, on the home node too (see atomic_var). Pushes have a
+// total order; each element is popped once, in that order.
 //
-// close() ends it: one compare-and-swap turns the counter of pushes into a mark and their number, so who draws a ticket
-// behind that sees the mark, and who waits to pop looks for it beside the slot's state. What has been pushed before, or
-// has its ticket, is there to be popped.
+// close() replaces the counter of pushes by a mark and their number, with one compare-and-swap. A later push draws a
+// ticket and sees the mark; a waiting pop reads the mark beside the slot's state. Elements pushed before, or whose push
+// holds a ticket, can still be popped.
 //
-// A node that stops with a ticket leaves its slot as it is: what waits for that slot gives its ticket back and ends
-// with operation_error, the latest ticket first. So does what waits for a turn that nobody had, in an empty queue or a
-// full one: it cannot tell. The queue is as it was before the call, and the call may be made again; only behind the
-// ticket of a node that stopped the own one is lost, too. try_push and try_pop find the queue full or empty then.
-// Errors: queue_closed for what comes behind close(). operation_error when the home does not answer, or when a node
-// that does not answer may have had the turn.
+// A node that stops while it holds a ticket leaves its slot unchanged. Calls that wait for that slot then return their
+// tickets, the latest first, and throw operation_error. So do calls that wait in an empty or full queue, because they
+// cannot tell the difference. The queue is then as it was before the call, which may be repeated; a ticket is lost only
+// if it comes after the ticket of the stopped node. try_push and try_pop find such a queue full or empty.
+// Errors: queue_closed after close(). operation_error if the home does not answer, or if a node that does not answer
+// may have held the turn.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@
 
 namespace loco {
 
-/// The part that does not depend on the type. Elements of another number of words are a size_error.
+/// The part that does not depend on the element's type. An element with the wrong number of words throws size_error.
 class queue_of_words : public channel {
  public:
   queue_of_words(within where, std::string_view name, NodeId home, std::uint64_t capacity, std::uint64_t words,
@@ -44,7 +44,7 @@ class queue_of_words : public channel {
 
   void push(std::span<const std::uint64_t> element);
   [[nodiscard]] bool try_push(std::span<const std::uint64_t> element);
-  /// False when the queue is closed and has no element for this call.
+  /// Returns false if the queue is closed and has no element left for this call.
   [[nodiscard]] bool pop(std::span<std::uint64_t> element);
   [[nodiscard]] bool try_pop(std::span<std::uint64_t> element);
   void close();
@@ -55,24 +55,25 @@ class queue_of_words : public channel {
 
  private:
   enum class Turn : std::uint8_t { push, pop };
-  /// Once a node does not answer, whoever sees its slot stay as it is for so long gives its ticket back, ...
+  /// If some node does not answer, a waiter returns its ticket once its slot has not changed for this long.
   static constexpr std::int64_t kPatiencePs = 1'000'000'000;
-  /// ... or for so long gives up without: a later one is with a node that does not answer.
+  /// It gives up without returning the ticket after this long, because then a node that does not answer holds a later
+  /// one.
   static constexpr std::int64_t kGiveBackPatiencePs = 10 * kPatiencePs;
 
   void create();
-  /// Throws size_error for an element of another number of words.
+  /// Throws size_error for an element with the wrong number of words.
   void require_words(std::size_t found) const;
   [[nodiscard]] std::uint64_t slot(std::uint64_t ticket) const { return ticket % capacity_ * (words_ + 1) * 8; }
   [[nodiscard]] std::uint64_t state_for(std::uint64_t ticket, Turn turn) const {
     return 2 * (ticket / capacity_) + (turn == Turn::pop ? 1 : 0);
   }
   [[nodiscard]] std::uint64_t state_of(std::uint64_t ticket);
-  /// A good ticket, or nothing when there is none now.
+  /// Draws a ticket whose turn has come; nothing if there is none now.
   std::optional<std::uint64_t> try_ticket(atomic_word& counter, Turn turn);
-  /// Nothing when the queue has been closed before it.
+  /// Draws a ticket and waits for its turn; nothing if the queue was closed before.
   std::optional<std::uint64_t> ticket(atomic_word& counter, Turn turn);
-  /// What is known of a slot, and the counter of pushes beside it.
+  /// The state of a slot and the counter of pushes, read together.
   struct Seen {
     std::uint64_t state = 0, pushed = 0;
   };
@@ -83,8 +84,8 @@ class queue_of_words : public channel {
 
   NodeId home_;
   std::uint64_t capacity_;
-  std::uint64_t words_;                    ///< of an element
-  std::atomic<bool> seen_closed_ = false;  ///< by this node's pushes, of which none draws another ticket
+  std::uint64_t words_;                    ///< words of an element
+  std::atomic<bool> seen_closed_ = false;  ///< once a push of this node is refused; later ones draw no ticket
   RegionIndex slots_ = 0;
   atomic_word pushed_;
   atomic_word popped_;
@@ -106,29 +107,29 @@ class shared_queue : private queue_of_words {
   using channel::ready;
   using channel::wait_for_ready;
 
-  /// Until there is room. Throws queue_closed.
+  /// Waits for room. Throws queue_closed.
   void push(const T& element) { queue_of_words::push(value_words<T>::of(element)); }
-  /// False when the queue is full, or closed.
+  /// Returns false if the queue is full or closed.
   [[nodiscard]] bool try_push(const T& element) { return queue_of_words::try_push(value_words<T>::of(element)); }
-  /// Until there is an element. Throws queue_closed when none will come.
+  /// Waits for an element. Throws queue_closed if none will come.
   [[nodiscard]] T pop() {
     Words element;
     if (!queue_of_words::pop(element)) refuse_closed("pop");
     return value_words<T>::value(element);
   }
-  /// The same; nothing when none will come.
+  /// Waits for an element; empty if none will come.
   [[nodiscard]] std::optional<T> next() {
     Words element;
     return queue_of_words::pop(element) ? std::optional(value_words<T>::value(element)) : std::nullopt;
   }
-  /// Nothing when the queue is empty.
+  /// Empty if the queue is empty.
   [[nodiscard]] std::optional<T> try_pop() {
     Words element;
     return queue_of_words::try_pop(element) ? std::optional(value_words<T>::value(element)) : std::nullopt;
   }
-  /// No more is pushed from now on, by any node. Any thread may do it, and more than once.
+  /// Refuses all further pushes, on every node. Any thread may call it, and repeatedly.
   using queue_of_words::close;
-  /// Has it been? A round trip.
+  /// True if the queue is closed. Takes a round trip.
   using queue_of_words::closed;
 };
 

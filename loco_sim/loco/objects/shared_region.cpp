@@ -19,7 +19,7 @@ shared_region::shared_region(channel& endpoint, std::string_view name, std::stri
       direct_(endpoint.transport().direct(base_, round_up(size, kWord))),
       size_(size) {}
 
-/// Behind it is another region.
+/// An access beyond the end would reach another region.
 void shared_region::require_inside(const part& of, std::uint64_t bytes) const {
   if (whole_words_inside(of.offset, bytes, size_)) return;
   throw size_error("'" + std::string(of.name) + "': an access of " + std::to_string(bytes) + " bytes at offset " +
@@ -56,7 +56,7 @@ void shared_region::traced_store(const part& of, std::uint64_t value) {
 
 void shared_region::push(const part& of, std::span<const NodeId> nodes, ack_key* key) {
   require_inside(of, of.bytes);
-  for (const NodeId node : nodes) static_cast<void>(copy(node));  // refuses the call as a whole
+  for (const NodeId node : nodes) static_cast<void>(copy(node));  // throws before anything is posted
   const call_scope call(endpoint_.transport(), {.library = "sv",
                                                 .method = "bcast",
                                                 .object = of.name,
@@ -91,7 +91,7 @@ void shared_region::push_part(std::uint64_t offset, std::uint64_t bytes, std::sp
 const std::vector<NodeId>& shared_region::peers() {
   const known_peers* known = known_.load(std::memory_order_acquire);
   if (known != nullptr && known->connections == endpoint_.connections()) return known->nodes;
-  const auto lock = endpoint_.here().setup_service().holding();  // threads of a node may come here together
+  const auto lock = endpoint_.here().setup_service().holding();  // threads of a node may call this together
   const std::uint32_t connections = endpoint_.connections();
   if (!latest_ || latest_->connections != connections) {
     auto next = std::make_unique<known_peers>();

@@ -1,11 +1,11 @@
-// A region of which every node of a channel has a copy, under a name: what shared variables, and arrays of them, are
-// made of. A channel may have several.
+// A named region of which every node of a channel has a copy. Shared variables and arrays of them are built on it; a
+// channel may have several.
 //
-// load and store touch the local copy; push, pull and push_broadcast move copies between nodes with one-sided
-// operations (LOCO paper, Section 3.4). Sizes up to 8 bytes are a word and never torn; larger ones are moved word by
-// word and a reader may see a mixture of two values. In the trace the calls are those of the library sv; a pull, which
-// the library does not model, is a plain get. Where the transport shows its memory (LocalMemory::direct) nothing is
-// traced: the local copy is read and written without a call.
+// load and store access the local copy; push, pull and push_broadcast move copies between nodes with one-sided
+// operations (LOCO paper, Section 3.4). Values of up to 8 bytes are one word and never torn; longer ones move word by
+// word, so a reader may see a mixture of two values. In the trace these are calls of the library sv, except that a
+// pull, which that library does not model, is a plain get. If the transport exposes its memory (LocalMemory::direct),
+// accesses to the local copy need no call and are not traced.
 #pragma once
 
 #include <atomic>
@@ -25,8 +25,8 @@ class ack_key;
 
 class shared_region {
  public:
-  /// Creates the endpoint's region of that name, `size` bytes on every node, before it joins. Calls are those of the
-  /// variable `name`, which must live as long as this.
+  /// Creates the endpoint's region of that name, with `size` bytes on every node. Call it before the endpoint joins.
+  /// The trace shows accesses as calls of the variable `name`, whose text must outlive this object.
   shared_region(channel& endpoint, std::string_view name, std::string_view region, std::uint64_t size);
   shared_region(const shared_region&) = delete;
   shared_region& operator=(const shared_region&) = delete;
@@ -36,10 +36,10 @@ class shared_region {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// Address of the local copy.
   [[nodiscard]] Address address() const { return base_; }
-  /// The copy of a node.
+  /// The copy on a node.
   [[nodiscard]] Region copy(NodeId node) const { return endpoint_.remote(region_, node); }
 
-  /// Some of the words, under a name of its own: an element of an array.
+  /// Some of the words under a name of their own, such as an element of an array.
   struct part {
     std::string_view name;
     std::uint64_t offset = 0;
@@ -59,34 +59,34 @@ class shared_region {
   void push(const part& of, std::span<const NodeId> nodes, ack_key* key);
   void pull(const part& of, NodeId node, ack_key& key);
 
-  /// The local copy as an array, as long as this lives. In the trace what is done with it is plain reads and writes.
+  /// The local copy as an array, valid as long as this object. The trace shows accesses as plain reads and writes.
   template <typename T = std::uint64_t>
   [[nodiscard]] local_span<T> words() {
     return {endpoint_.transport(), base_, round_up(size_, kWord) / kWord};
   }
-  /// Of the local copy; spans of exactly size() bytes rounded up to words.
+  /// Copy the whole local copy; the spans have size() bytes rounded up to words.
   void load_bytes(std::span<std::byte> out);
   void store_bytes(std::span<const std::byte> in);
-  /// A part of the local copy, from byte `offset` on; whole words.
+  /// Copy a part of the local copy from byte `offset` on, in whole words.
   void load_part(std::uint64_t offset, std::span<std::byte> out);
   void store_part(std::uint64_t offset, std::span<const std::byte> in);
-  /// The first word of the local copy.
+  /// Access the first word of the local copy.
   [[nodiscard]] std::uint64_t load_word();
   void store_word(std::uint64_t value);
 
-  /// Puts the local copy to the nodes' copies (Bcast). Naming the own node makes a loopback operation.
+  /// Puts the local copy to the copies of `nodes` (Bcast). This node's own number makes a loopback operation.
   void push(std::span<const NodeId> nodes, ack_key* key = nullptr);
-  /// The same with `bytes` bytes from `offset` on.
+  /// Puts only the `bytes` bytes from `offset` on.
   void push_part(std::uint64_t offset, std::uint64_t bytes, std::span<const NodeId> nodes, ack_key* key = nullptr);
   void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
   void push(NodeId node) { push(std::span(&node, 1)); }
-  /// To every connected node but this one.
+  /// Puts to every connected node but this one.
   void push_broadcast();
   void push_broadcast(ack_key& key);
-  /// Every node but this one that is connected now. Once the channel is ready. It stays as it is when others come: they
-  /// are in the next one.
+  /// All other nodes that have connected so far. Precondition: the channel is ready. The returned list never changes;
+  /// later peers appear in the next one.
   [[nodiscard]] const std::vector<NodeId>& peers();
-  /// Gets a node's copy into the local one.
+  /// Copies a node's copy into the local one.
   void pull(NodeId node, ack_key& key);
 
  private:
@@ -99,9 +99,9 @@ class shared_region {
   std::string_view name_;
   std::size_t region_;
   Address base_;
-  std::uint64_t* direct_;  ///< the local copy, if the transport shows it
+  std::uint64_t* direct_;  ///< the local copy; null: the transport does not expose it
   std::uint64_t size_;
-  /// The peers of some time; whoever looked before the latest ones came may still use the former ones.
+  /// An immutable list of peers. Earlier lists are kept, because other threads may still read them.
   struct known_peers {
     std::vector<NodeId> nodes;
     std::uint32_t connections = 0;

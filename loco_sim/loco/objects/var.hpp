@@ -1,7 +1,7 @@
 // Shared variables: one copy of a T on every node (LOCO paper, Sections 2.2 and 3.4).
 //
-// var: every node may write its copy and push it. owned_var: one node writes, the others read; the owner holds the
-// true value. T is trivially copyable; up to 8 bytes it is never torn (kAtomic).
+// var: every node may write its copy and push it. owned_var: one node writes and holds the true value, the others read.
+// T is trivially copyable; up to 8 bytes it is never torn (kAtomic).
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace loco {
 
-/// The value of a part of a shared variable.
+/// Loads the value of a part of a shared variable.
 template <typename T>
 [[nodiscard]] T load_value(shared_region& from, const shared_region::part& of) {
   typename value_words<T>::Words held{};
@@ -44,7 +44,7 @@ class var : public shared_bytes {
       : shared_bytes(mgr, name, kWords * 8, expected) {}
   var(channel& parent, std::string_view name, expect_num expected) : shared_bytes(parent, name, kWords * 8, expected) {}
 
-  /// The local copy.
+  /// Load and store the local copy.
   [[nodiscard]] T load() { return load_value<T>(*this, all()); }
   void store(const T& value) { store_value<T>(*this, all(), value); }
 
@@ -55,13 +55,14 @@ class var : public shared_bytes {
 /// Throws ownership_error unless `node` owns the variable.
 void require_owner(std::string_view variable, NodeId owner, NodeId node);
 
-/// "node 2", "nodes 0, 1"; of very many, how many and a checksum.
+/// "node 2", or "nodes 0, 1"; a long list is printed as its length and a checksum.
 [[nodiscard]] std::string nodes_text(std::span<const NodeId> nodes);
 
-/// The terms of variables with owners: "owned by node 2".
+/// The terms of a variable with owners, such as "owned by node 2".
 [[nodiscard]] std::string owners_text(std::span<const NodeId> owners);
 
-/// A part of a shared region that one node writes: all of them for owned_var, an element of an array for var_array.
+/// A part of a shared region that one node writes: the whole region for owned_var, an element of an array for
+/// var_array.
 template <typename T>
 class owned_part {
  public:
@@ -72,17 +73,17 @@ class owned_part {
 
   [[nodiscard]] const std::string& full_name() const { return name_; }
   [[nodiscard]] NodeId owner() const { return owner_; }
-  /// Of the local copy.
+  /// Address of the local copy.
   [[nodiscard]] Address address() const { return bytes_.address() + offset_; }
-  /// The local copy.
+  /// Loads the local copy.
   [[nodiscard]] T load() { return load_value<T>(bytes_, self()); }
-  /// The local copy as an array of words, for reading; as shared_region::words().
+  /// The local copy as a read-only array of words; see shared_region::words().
   template <typename W = std::uint64_t>
   [[nodiscard]] local_span<const W> words() {
     return self_words<W>();
   }
 
-  /// Owner only: the same, for writing.
+  /// Owner only: the local copy as a writable array of words.
   template <typename W = std::uint64_t>
   [[nodiscard]] local_span<W> own_words() {
     require_mine();
@@ -93,7 +94,7 @@ class owned_part {
     require_mine();
     store_value<T>(bytes_, self(), value);
   }
-  /// Owner only: puts the value to one node's copy, to those of some, or to all.
+  /// Owner only: put the value to one node's copy, to those of some nodes, or to all.
   void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
   void push(NodeId node) { push(std::span(&node, 1), nullptr); }
   void push(std::span<const NodeId> nodes, ack_key* key) {
@@ -102,7 +103,7 @@ class owned_part {
   }
   void push_broadcast() { push(bytes_.peers(), nullptr); }
   void push_broadcast(ack_key& key) { push(bytes_.peers(), &key); }
-  /// Gets the owner's value into the local copy; nothing to do for the owner.
+  /// Copies the owner's value into the local copy. Does nothing on the owner.
   void pull(ack_key& key) {
     if (bytes_.endpoint().my_node() != owner_) bytes_.pull(self(), owner_, key);
   }

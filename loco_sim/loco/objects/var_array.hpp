@@ -1,10 +1,10 @@
 // An array of owned variables, each with its own owner: a shared state table (SST; Jha et al. 2017, 2019; LOCO paper,
-// Section 2.2 and Fig. 18). Element k is named as the sub-channel "ov<k>".
+// Section 2.2 and Fig. 18). Element k is named like a sub-channel "ov<k>".
 //
-// owned_parts are the elements alone, in a shared region of some channel; var_array is a channel of its own for them.
-// All elements are in one region a node, exchanged once for each pair of nodes: as channels of their own, n elements
-// of n nodes would take n^3 set-up messages. The size of the region and the owners are compared, so that two nodes
-// whose arrays have different lengths or owners are told so. Elements of a cache line or more start on a cache line.
+// owned_parts holds only the elements, in a shared region of some channel; var_array is a channel of its own. All
+// elements of a node lie in one region, exchanged once per pair of nodes: n elements on n nodes as channels of their
+// own would take n^3 set-up messages. Set-up compares the region's size and the owners, so a mismatch of two nodes'
+// arrays is reported. Elements of a cache line or more start on a cache line.
 #pragma once
 
 #include <algorithm>
@@ -24,25 +24,25 @@ class owned_parts {
  public:
   using Element = owned_part<T>;
 
-  /// Of the region that they need.
+  /// Bytes of the region that `elements` elements need.
   [[nodiscard]] static constexpr std::uint64_t bytes_of(std::size_t elements) { return elements * kStride; }
 
-  /// One element for each entry of `owners`, which are nodes, "<name>/ov<k>", all in `bytes`.
+  /// One element "<name>/ov<i>" per entry of `owners`, all in the region `bytes`.
   owned_parts(shared_region& bytes, std::string_view name, std::span<const NodeId> owners) : bytes_(bytes) {
     elements_.reserve(owners.size());
     for (std::size_t i = 0; i < owners.size(); ++i) add(name, i, owners[i]);
   }
-  /// Of a longer array, `count` elements from `first` on, all of one owner: for a node that looks at its own alone. n
-  /// arrays of n elements on n nodes then take n^2 places, not n^3.
+  /// Only `count` elements from `first` on, which all have the same owner, for a node that needs no others. n arrays of
+  /// n elements on n nodes then take n^2 entries, not n^3.
   owned_parts(shared_region& bytes, std::string_view name, NodeId owner, std::size_t first, std::size_t count)
       : bytes_(bytes), first_(first) {
     elements_.reserve(count);
     for (std::size_t i = first; i < first + count; ++i) add(name, i, owner);
   }
 
-  /// Of the elements that this node has, which iteration visits.
+  /// Number of elements that this node holds and iteration visits.
   [[nodiscard]] std::size_t size() const { return elements_.size(); }
-  /// Element i of the whole array. Throws std::out_of_range when this node does not have it.
+  /// Element i of the whole array. Throws std::out_of_range if this node does not hold it.
   [[nodiscard]] Element& operator[](std::size_t i) {
     if (i < first_ || i - first_ >= elements_.size()) refuse(i);
     return elements_[i - first_];
@@ -75,7 +75,7 @@ class var_array : private shared_bytes, public owned_parts<T> {
   using Parts = owned_parts<T>;
 
  public:
-  /// One element for each entry of `owners`.
+  /// One element per entry of `owners`.
   var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)
       : shared_bytes(parent, name, Parts::bytes_of(owners.size()), expected, owners_text(owners)),
         Parts(static_cast<shared_region&>(*this), full_name(), owners) {

@@ -21,7 +21,7 @@ ack_key::ack_key(local_node& node)
 }
 
 ack_key::~ack_key() {
-  if (std::uncaught_exceptions() == 0)  // a transport that is being torn down refuses to look
+  if (std::uncaught_exceptions() == 0)  // a transport that is being torn down cannot be asked
     for (const Use& use : uses_)
       if (in_flight(use)) blocks_->note_unfollowed(use.local, use.node);
   blocks_->remove(*this);
@@ -39,7 +39,7 @@ void ack_key::forget() {
 OperationTag ack_key::begin_operation() {
   listed_ = false;
   for (auto word = words_.rbegin(); word != words_.rend(); ++word) {  // clang 14 has no std::views with libstdc++ 12
-    const std::uint64_t free = free_bits(*word);                      // what is free stays so
+    const std::uint64_t free = free_bits(*word);  // they stay free: the polling thread only clears bits
     if (free == 0) continue;
     const auto bit = static_cast<unsigned>(std::countr_zero(free));
     transport_.flag_add_early(*word, std::uint64_t{1} << bit);
@@ -51,8 +51,9 @@ OperationTag ack_key::begin_operation() {
   return begun(ack_word::token(words_.back(), 0));
 }
 
-/// Whoever had that bit before is complete; the completion of those listed before stands for them. Of many operations
-/// in flight most have a bit that nobody had.
+/// Finds the uses that the new operation makes stale: a reused bit means that its previous operation is complete. With
+/// many operations in flight most bits are fresh, which needs no search. The listed operations before this one share
+/// its completion, so they take over its token.
 OperationTag ack_key::begun(std::uint64_t token) {
   if (token == ack_word::token(words_.back(), fresh_))
     ++fresh_;
@@ -75,8 +76,8 @@ bool ack_key::in_flight(const Region& block) const {
                              [&](const Use& use) { return use.local - block.base < block.size && in_flight(use); });
 }
 
-/// In the word in which the next operation will be: that one's bit keeps the word from being anybody else's until the
-/// failure of either has been told.
+/// A listed operation has no bit of its own, so it borrows the word of the next operation. That operation's bit keeps
+/// the word from being recycled until a failure of either has been reported.
 OperationTag ack_key::begin_listed() {
   listed_ = true;
   if (words_.empty() || free_bits(words_.back()) == 0) {

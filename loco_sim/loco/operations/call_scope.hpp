@@ -1,5 +1,5 @@
-// Brackets a library call in the trace: begins at construction, ends at the end of the scope. A call that an exception
-// ends has not returned.
+// Brackets a library call in the trace for the length of a scope. If an exception leaves the scope, the trace shows a
+// call that has not returned.
 #pragma once
 
 #include <exception>

@@ -31,7 +31,7 @@ Flag completions::acquire_word() {
     release_word(*oldest);
     return transport_.make_flag();
   }
-  transport_.flag_fetch_and(*oldest, 0);  // forget the status of its former life
+  transport_.flag_fetch_and(*oldest, 0);  // drops the status left by its previous key
   return *oldest;
 }
 
@@ -107,7 +107,7 @@ void completions::note_taken_back(NodeId one, NodeId other, std::uint32_t number
 }
 
 void completions::reconsider() {
-  any_failed_ = suspect_ != 0;  // before the nodes are looked at: whoever gives one up meanwhile sets it again
+  any_failed_ = suspect_ != 0;  // cleared before the scan, so that a concurrent give_up() sets it again
   for (NodeId node = 0; node < failed_.size(); ++node)
     if (failed_[node]) note_suspect(node);
 }
@@ -127,7 +127,7 @@ void completions::forget_failures() {
 }
 
 void completions::note_cause(const Completion& completion) {
-  if (completion.connection < present_.number(completion.peer)) {  // of one that has ended
+  if (completion.connection < present_.number(completion.peer)) {  // it belongs to a connection that has ended
     LOCO_PROBE(completion_of_a_past_connection);
     return;
   }

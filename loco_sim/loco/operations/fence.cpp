@@ -11,7 +11,7 @@
 namespace loco {
 
 void global_fence(networked_node& mgr, std::span<const NodeId> nodes) {
-  for (const NodeId node : nodes) static_cast<void>(mgr.fence_location(node));  // refuses the call as a whole
+  for (const NodeId node : nodes) static_cast<void>(mgr.fence_location(node));  // throws before anything is posted
   if (!mgr.can_fence()) mgr.require_network("a global fence", Capability::reads_push_puts);
   const call_scope call(mgr.transport(), {.library = "sv", .method = "gf", .nodes = nodes});
   ack_key key(mgr);
@@ -21,15 +21,15 @@ void global_fence(networked_node& mgr, std::span<const NodeId> nodes) {
     const bool own = node == mgr.my_node();
     if (own && !mgr.used_loopback()) continue;
     mgr.get(mgr.fence_landing(node), mgr.fence_location(node), 0, sizeof(std::uint64_t), &key);
-    if (own) mgr.used_loopback() = false;  // the fence's own read leaves nothing to wait for
+    if (own) mgr.used_loopback() = false;  // the fence's own read is waited for below
     reads = true;
   }
-  // A read is posted behind the thread's stores; without one these are all that there is to wait for.
+  // A read is posted after the thread's stores and pushes them. Without a read only the stores remain to be waited for.
   if (!reads) mgr.transport().memory_fence();
   try {
     key.wait_innermost();
   } catch (const operation_error&) {
-    mgr.check();  // an operation that failed first is why the reads behind it did
+    mgr.check();  // an earlier failure is the cause and makes the better error
     throw;
   }
   mgr.note_fenced(nodes);

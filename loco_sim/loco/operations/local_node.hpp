@@ -1,5 +1,5 @@
-// This node, as far as keys and temporary memory need it: the transport, the network memory, who hears of completions,
-// the calling thread's blocks. A manager is one; nothing here knows channels.
+// What keys and temporary memory need of this node: the transport, network memory, completions and the calling thread's
+// block pool. A manager is a local_node; this header knows no channels.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace loco {
 
-/// What managers of one node share, one after the other, below channels. It stays when a manager goes, for what has
-/// been posted under it may come back later.
+/// State below channels that successive managers of a node share. It outlives a manager, because completions of
+/// operations posted under it may come back later.
 struct node_state {
   explicit node_state(Transport& t) : transport(t), memory(t), acks(t, present), threads(t) {}
 
@@ -37,7 +37,7 @@ class local_node {
   [[nodiscard]] std::uint32_t num_nodes() const { return transport_.num_nodes(); }
   [[nodiscard]] network_memory& memory() { return state_->memory; }
   [[nodiscard]] std::shared_ptr<completions> completion_service() { return {state_, &state_->acks}; }
-  /// The calling thread's pool of temporary blocks.
+  /// The calling thread's block pool.
   [[nodiscard]] std::shared_ptr<block_pool> blocks() { return state_->threads.mine().blocks; }
 
  protected:

@@ -1,16 +1,14 @@
 // Temporary network memory: inputs and outputs of one-sided operations (LOCO paper, App. C.2).
 //
-// A mem_ref is a block of registered memory that a thread borrows: an operation reads it or writes it in place,
-// nothing is copied on the way. Blocks come from a pool of the calling thread, sizes are rounded up to a power of two
-// (64 bytes and more), and a block that is given back serves the next mem_ref of that size class. New memory
-// starts at zero; a block used before keeps what it held.
-// Ownership: a mem_ref belongs to the thread that made it and goes back to its pool. Operations on it must be complete
-// before that: wait for their ack_key first. One that goes while the key of an operation on it says that this is in
-// flight, or has gone before it was waited for, serves nobody any more, and the thread's next mem_ref, operation or
-// manager::check() throws std::logic_error. (Not while an exception ends its scope; and nobody follows operations
-// without a key.) Debug builds (without NDEBUG) throw it also for an access to one that was moved from, and for an
-// operation on the address of one that has been given back. Units: bytes; accesses are of whole, aligned 8-byte words,
-// or through words(), as of an array.
+// A mem_ref is a block of registered memory that a thread borrows. Operations read or write it in place, without a
+// copy. Blocks come from a pool of the calling thread. Their sizes are powers of two from 64 bytes up, and a freed
+// block serves the next mem_ref of its size class. Fresh memory is zero; a reused block keeps its old contents.
+// Ownership: a mem_ref belongs to the thread that made it and returns to that thread's pool. Wait for the ack_key of
+// every operation on it first. If an operation on it is still in flight when it goes, the block is never reused, and
+// the thread's next mem_ref, operation or manager::check() throws std::logic_error. This is not checked while an
+// exception unwinds the scope, nor for operations without a key. Debug builds (without NDEBUG) throw it also for an
+// access to a moved-from mem_ref, and for an operation on the address of one that has been freed.
+// Units: bytes. Accesses are whole, aligned 8-byte words, or go through the array words().
 #pragma once
 
 #include <cstddef>
@@ -39,7 +37,7 @@ class mem_ref {
   [[nodiscard]] Address address() const { return block_.base; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  /// All of it, as long as this lives and is not moved from.
+  /// The whole block as an array, valid as long as this mem_ref lives and is not moved from.
   template <typename T = std::uint64_t>
   [[nodiscard]] local_span<T> words() {
     return {transport_, block_.base, round_up(size_, kWord) / kWord};
@@ -61,22 +59,22 @@ class mem_ref {
   void store_bytes(std::span<const std::byte> in);
 
  private:
-  /// Behind it is another block.
+  /// An access beyond the end would reach another block of the pool.
   void require_inside(std::uint64_t offset, std::uint64_t bytes) const {
 #ifndef NDEBUG
     require_here();
 #endif
     if (!whole_words_inside(offset, bytes, block_.size)) refuse(offset, bytes);
   }
-  /// Throws when it was moved from.
+  /// Throws std::logic_error for a moved-from mem_ref.
   void require_here() const;
   [[noreturn]] void refuse(std::uint64_t offset, std::uint64_t bytes) const;
 
   Transport& transport_;
-  std::shared_ptr<block_pool> pool_;  // shared with the manager, which may be gone when a run is broken off
+  std::shared_ptr<block_pool> pool_;  // shared, because a run that is broken off may destroy the manager first
   Region block_;
   std::uint64_t size_;
-  std::uint64_t* direct_;  ///< its words, if the transport shows them
+  std::uint64_t* direct_;  ///< null: the transport does not expose its memory
 };
 
 }  // namespace loco

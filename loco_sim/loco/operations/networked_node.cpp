@@ -51,7 +51,7 @@ void networked_node::put(Address local, const Region& remote, std::uint64_t offs
 void networked_node::get(Address local, const Region& remote, std::uint64_t offset, std::uint64_t size, ack_key* key,
                          Posting posting) {
   require_words("a get", local, remote, offset, size);
-  posting.fenced = false;  // it writes nothing there
+  posting.fenced = false;  // a get leaves no remote write to wait for
   transport().get(local, remote, offset, size, tag(local, remote, posting, key));
 }
 

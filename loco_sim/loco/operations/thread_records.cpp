@@ -5,7 +5,7 @@
 namespace loco {
 
 namespace {
-/// What a thread has posted through an endpoint towards a node, as one number.
+/// Packs an endpoint's incarnation number and the target node of an operation into one number.
 constexpr std::uint64_t use_key(std::uint32_t life, NodeId node) { return std::uint64_t{life} << 32U | node; }
 constexpr std::uint32_t used_life(std::uint64_t use) { return static_cast<std::uint32_t>(use >> 32U); }
 constexpr NodeId used_node(std::uint64_t use) { return static_cast<NodeId>(use); }
@@ -16,7 +16,7 @@ thread_records::record& thread_records::mine() {
   return threads_[transport_.my_thread()];
 }
 
-/// Mostly what was noted last, or what comes behind it: a broadcast goes to one node after the other.
+/// A broadcast goes to the nodes in ascending order, so the use is mostly the last one again or one to append.
 void thread_records::note_use(record& thread, const Region& remote) {
   const std::uint64_t use = use_key(remote.life, remote.node);
   std::vector<std::uint64_t>& noted = thread.unfenced;

@@ -1,5 +1,5 @@
-// What a node notes of each of its threads' operations, until a fence: which nodes may not have its writes yet, which
-// endpoints it has posted through.
+// Records for each thread of a node what its next fences have to settle: the nodes that may still lack its writes, and
+// the endpoints that it has posted through.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,27 @@ namespace loco {
 class thread_records {
  public:
   struct record {
-    Region landing;                ///< where the thread's global fences let the values land that they read
-    bool used_loopback = false;    ///< it has operated on its own node since the last global fence there
-    std::vector<bool> unplaced{};  ///< by node: it may not have all that the thread has written there
-    /// Endpoints that it has posted through, and towards which nodes (one number for both), since it has fenced these.
-    /// Ascending.
+    Region landing;                ///< where the values land that the thread's global fences read
+    bool used_loopback = false;    ///< it has used loopback since its last global fence of this node
+    std::vector<bool> unplaced{};  ///< by node: it may still lack writes of this thread
+    /// Endpoints that the thread has posted through, each with the target node packed into the same number, until that
+    /// node is fenced. Ascending.
     std::vector<std::uint64_t> unfenced{};
     std::shared_ptr<block_pool> blocks = std::make_shared<block_pool>();
   };
 
   explicit thread_records(Transport& transport) : transport_(transport) {}
 
-  /// The calling thread's.
+  /// The record of the calling thread.
   [[nodiscard]] record& mine();
-  /// The calling thread posts an operation. `fenced`: a fence has to wait until what it writes is there. Throws
-  /// std::logic_error when the thread has given a block back too early.
+  /// The calling thread posts an operation. `fenced`: fences wait for its remote write. Throws std::logic_error if the
+  /// thread has given a block back too early.
   void note_operation(const Region& remote, bool fenced);
-  /// All that the calling thread has posted towards these nodes is done.
+  /// All operations of the calling thread towards these nodes are done.
   void note_fenced(std::span<const NodeId> nodes);
-  /// Operations through these endpoints are done, whoever has posted them.
+  /// The operations of all threads through these endpoints are done.
   void forget(std::span<const std::uint32_t> lives);
-  /// Operations through an endpoint that their threads have not fenced.
+  /// Operations through an endpoint that their threads have not fenced yet.
   [[nodiscard]] std::vector<departures::use> uses_of(std::uint32_t life);
 
  private:

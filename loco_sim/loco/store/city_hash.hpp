@@ -1,9 +1,9 @@
-// CityHash64 of a key of 8 bytes (Pike and Alakuijala, "Introducing CityHash", 2011, version 1.1): what the LOCO
-// paper's benchmarks hash keys with (Section 6.2).
+// CityHash64 of a key of 8 bytes (Pike and Alakuijala, "Introducing CityHash", 2011, version 1.1), with which the LOCO
+// paper's benchmarks hash keys (Section 6.2).
 //
-// Of the algorithm this is the case of 8 to 16 bytes with a length of 8, where the first and the last 8 bytes are the
-// same word, read in little-endian order: two products of rotated sums, folded into 64 bits by the Murmur-inspired
-// reduction of 128 bits. Not a bijection: two keys may have the same hash.
+// This is the algorithm's case of 8 to 16 bytes for a length of 8, where the first and the last 8 bytes are the same
+// word, read in little-endian order: two products of rotated sums, folded into 64 bits by the Murmur-inspired reduction
+// of 128 bits. Not a bijection: two keys may have the same hash.
 #pragma once
 
 #include <bit>

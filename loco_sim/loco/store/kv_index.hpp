@@ -1,8 +1,8 @@
-// A node's index of a key-value store: where each key's value is (LOCO paper, Section 6.2).
+// A node's index of a key-value store: the location of each key's value (LOCO paper, Section 6.2).
 //
-// Process memory of the node under its reader-writer lock, a word of flags: the writer's bit, and how many readers are
-// inside. Readers that find a writer step back, so a writer waits for the readers that were before it only. Searches
-// and changes of the table itself take no simulated time; taking the lock does.
+// It is process memory of the node under a reader-writer lock, one Flag: the writer's bit and the number of readers. A
+// reader that finds a writer steps back, so a writer waits only for readers that came before it. Taking the lock takes
+// simulated time; searching and changing the table does not.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class kv_index {
   [[nodiscard]] std::optional<kv_location> find(std::uint64_t key);
   void insert(std::uint64_t key, const kv_location& where);
   void erase(std::uint64_t key);
-  /// Before anybody else uses it, as load(): takes no lock.
+  /// Takes no lock: call it before the index is shared, as load() does.
   [[nodiscard]] bool empty() const { return table_.size() == 0; }
   void reserve(std::uint64_t keys) { table_.reserve(keys); }
-  /// An insert before anybody else uses the index: takes no lock. False when the key is there already.
+  /// Inserts without a lock, before the index is shared. Returns false if the key is there already.
   bool load(std::uint64_t key, const kv_location& where) { return table_.insert(key, where); }
 
  private:

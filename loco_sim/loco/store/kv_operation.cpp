@@ -1,4 +1,4 @@
-// One operation on the key-value store: its steps, one after the other, as answers come.
+// One operation on the key-value store: a state machine that advances as answers arrive.
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -17,7 +17,7 @@ namespace loco {
 using namespace kv_slot;
 
 namespace {
-/// Of an operation's block.
+/// Layout of an operation's block.
 constexpr std::uint64_t kLanding = 4 * kWord;
 constexpr std::uint64_t kBlockBytes = 5 * kWord;
 }  // namespace
@@ -33,7 +33,7 @@ kv_operation::kv_operation(kvstore& store, std::uint32_t lane)
       announced_(store.transport().make_flag()) {}
 
 kv_operation::~kv_operation() {
-  if (finished()) transport_.release_flag(announced_);  // else the tracker may still set it
+  if (finished()) transport_.release_flag(announced_);  // otherwise the tracker may still set it
 }
 
 CallInfo kv_operation::call_of(Kind kind, std::string_view object, std::uint64_t key, std::uint64_t value,
@@ -64,7 +64,7 @@ void kv_operation::start(Kind kind, std::uint64_t key, std::uint64_t value) {
 }
 
 bool kv_operation::poll() {
-  // Until it has looked at what it waits for now, so that the thread may pause.
+  // Repeats until the step has read what it waits for in this call, so that the thread may then pause.
   Step before = Step::idle;
   try {
     do {
@@ -78,9 +78,9 @@ bool kv_operation::poll() {
   return finished();
 }
 
-/// A node that an operation needs does not answer, or there is no free slot. A lock that is held already is let go of:
-/// what has been put has arrived, or never will. In the middle of an announcement it is not: some indices have the
-/// change and some have not, and nobody would tell these.
+/// Ends an operation because a node does not answer or there is no free slot. A lock already held is released, because
+/// each put has either arrived or never will. After a failed announcement the lock is kept: some indices have the
+/// change and others do not, and nobody would tell these.
 void kv_operation::fail() {
   const bool in_announcement = step_ == Step::announce;
   failure_ = std::current_exception();
@@ -122,7 +122,8 @@ void kv_operation::advance() {
       break;
     case Step::read:
       if (ack_.poll()) {
-        const std::uint64_t state = block_.load(kSlotState * kWord);  // one by one: arguments have no order
+        const std::uint64_t state =
+            block_.load(kSlotState * kWord);  // one by one: arguments are evaluated in any order
         const std::uint64_t value = block_.load(kSlotValue * kWord);
         look_at(state, value, block_.load(kSlotSum * kWord));
       }
@@ -167,7 +168,7 @@ void kv_operation::search() {
 }
 
 void kv_operation::look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum) {
-  if (sum != sum_of(state >> 1U, value)) {  // torn: again, from the index on
+  if (sum != sum_of(state >> 1U, value)) {  // torn: start again with the index
     LOCO_PROBE(kv_value_torn);
     ++store_.torn_reads_;
     step_ = Step::search;
@@ -180,7 +181,7 @@ void kv_operation::look_at(std::uint64_t state, std::uint64_t value, std::uint64
   finish(value);
 }
 
-/// The lock is held: the index says whether the key is there.
+/// Holding the lock, looks up whether the key is present.
 void kv_operation::change() {
   store_.tracker_.require_member();
   const auto found = store_.index_.find(for_key_);
@@ -230,7 +231,7 @@ void kv_operation::asked() {
     if (!store_.lost(error.peer())) throw;
     LOCO_PROBE(kv_asks_another_node);
     ack_.forget();
-    return ask();  // another one, if there are enough
+    return ask();  // tries other nodes, if there are enough
   }
   for (std::size_t i = 0; i < asked_.size(); ++i)
     if (answers_->load(i * kWord) != 0) {
@@ -277,7 +278,7 @@ void kv_operation::begin_erase() {
   put_and_fence(kSlotState, 1, true);
 }
 
-/// The fence's read pushes the put before it; both are of this thread's queue pair for that node.
+/// The fence's read pushes the put, because both use this thread's queue pair for that node.
 void kv_operation::put_and_fence(std::uint64_t first, std::uint64_t words, bool fence) {
   networked_node& mgr = store_.here();
   mgr.put(block_.address() + first * kWord, store_.remote(store_.slots_, where_.node),

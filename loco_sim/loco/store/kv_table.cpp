@@ -66,7 +66,8 @@ void kv_table::grow() {
   }
 }
 
-/// What is behind the gap and is at home before it, or in it, moves there; else a search would end at the gap.
+/// Closes the gap, where a later search would stop: an entry after it moves into it if its home is at or before the
+/// gap.
 void kv_table::erase(std::uint64_t key) {
   std::size_t gap = place_of(key);
   if (entries_[gap].place == kFree) return;

@@ -54,7 +54,7 @@ kv_tracker::~kv_tracker() {
   try {
     transport().flag_fetch_or(stop_, 1);
     while (transport().flag_load(stopped_) == 0) transport().pause();
-  } catch (...) {  // a transport that is being torn down refuses: then the tracker thread ends with it
+  } catch (...) {  // a transport that is being torn down throws, and ends the tracker thread itself
   }
 }
 
@@ -71,13 +71,13 @@ void kv_tracker::serve() {
   transport().flag_fetch_or(stopped_, 1);
 }
 
-/// No other channel: the program may need the store to make those ready.
+/// Waits for this channel only, because the program may need the store to make the others ready.
 bool kv_tracker::rings_are_ready() {
   try {
     return wait_for_ready(stop_);
   } catch (const setup_error&) {  // the program's own wait throws it too
     return false;
-  } catch (const operation_error&) {  // a node has ended before it joined: that one, too
+  } catch (const operation_error&) {  // a node ended before it joined: that is thrown there, too
     return false;
   }
 }
@@ -180,7 +180,7 @@ bool kv_tracker::known_to_all(std::uint64_t until) {
 
 bool kv_tracker::is_expelled(NodeId node) {
   if (!expels_[node]) return false;
-  std::uint32_t noted = 1;  // here
+  std::uint32_t noted = 1;  // this node's own note
   for (NodeId other = 0; other < num_nodes(); ++other)
     if (other != my_node() && other != node && mine().received_by(other, *expels_[node])) ++noted;
   return noted > num_nodes() / 2;
@@ -209,7 +209,7 @@ bool kv_tracker::expel_failed() {
   return any;
 }
 
-/// Where the node looks, in memory, before this one receives or sends the next message.
+/// Puts the note in memory, where the expelled node looks, before this node handles the next message.
 void kv_tracker::expel(const kv_change& change) {
   if (change.kind != kv_change::Kind::expelled || !asks_ || change.key >= num_nodes()) return;
   transport().store(local(expelled_).base + change.key * kWord, 1);

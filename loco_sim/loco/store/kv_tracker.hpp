@@ -1,21 +1,21 @@
-// Tells every node of a key-value store where keys have come to be, or that they are gone (LOCO paper, App. I).
+// Tells every node of a key-value store where keys are stored and when they are erased (LOCO paper, App. I).
 //
-// Each node has a ring buffer that it alone writes, the others read. A thread of its own, a service thread, sends what
-// the node's other threads ask it to, applies what the others' rings bring to the local index, and thereby
-// acknowledges it; a change is announced when every node has acknowledged it that may still speak for the store.
+// Each node has a ring buffer that it alone writes and all others read. A service thread of its own, the tracker, sends
+// the changes that the node's other threads request, and applies what arrives in the others' rings to the local index,
+// which acknowledges it. A change counts as announced once every node that may still answer for the store has
+// acknowledged it.
 //
-// A node that does not answer may be alive, and answer again: it must not go on with an index that misses a change. So
-// who has given it up expels it: tells the others, on the same ring. Whoever hears of it notes it in a word for the
-// expelled node, in memory, before it looks at the next message, which is there only to be acknowledged: behind a
-// message, since nothing but the ring's own words may be touched within a receive. A change is announced without a node
-// once a majority of all nodes has noted that, and a node believes what its index lacks once it has seen, in the words
-// for it of a majority (itself included), that it was not expelled: two majorities have a node in common, and words are
-// only ever set. No clock takes part. A node that has no majority to turn to can neither announce nor say that a key is
-// absent: it is out of the store, as one that is expelled. Where the transport says that no node stops
-// (Transport::keep_alive_ps), nobody asks, and nobody may be left out: a node that has given up another one is out of
-// the store.
+// A node that does not answer may be alive and answer again, and must then not use an index that misses a change. A
+// node that has given it up therefore expels it: it tells the others on its ring. Each of them sets a word for the
+// expelled node, in memory, before it handles the next message, `noted`, which exists only to be acknowledged. (It is a
+// message of its own because a receive may touch nothing but the ring.) A change may be announced without a node once a
+// majority of all nodes has noted the expulsion. A node trusts that a key is absent from its index once it has read the
+// words for it on a majority of the nodes, itself included, and none is set. Two majorities share a node, and words are
+// never cleared, so no clock is needed. A node without a majority can neither announce nor report a key as absent: it
+// is out of the store, like an expelled one. If the transport says that no node stops (Transport::keep_alive_ps),
+// nobody asks, and nobody may be left out: a node that gives up another one is then out of the store.
 //
-// Threads: announce() and announced() may be called by any; a ticket is for the thread that drew it.
+// Threads: any thread may call announce().
 #pragma once
 
 #include <atomic>
@@ -35,52 +35,52 @@
 namespace loco {
 
 struct kv_change {
-  /// noted: follows `expelled`; whoever acknowledges it has noted that.
+  /// noted: follows `expelled`; its acknowledgement proves that the expulsion has been noted.
   enum class Kind : std::uint64_t { inserted, erased, expelled, noted };
   Kind kind = Kind::inserted;
   std::uint64_t key = 0;  ///< expelled, noted: the node
   kv_location where;
 
-  /// Of a key, or of a node?
+  /// True if the change concerns a key, false if a node.
   [[nodiscard]] bool of_key() const { return kind == Kind::inserted || kind == Kind::erased; }
 };
 
 class kv_tracker : public channel {
  public:
-  /// Told of every change, on this node's tracker thread, after the index has it and before it is acknowledged.
+  /// Called for every change on this node's tracker thread, after the index has it and before it is acknowledged.
   using Told = std::function<void(const kv_change&)>;
 
   kv_tracker(channel& parent, std::string_view name, std::uint64_t ring_bytes, kv_index& index, Told told);
-  /// Ends the tracker thread: nobody may announce anything any more, on any node.
+  /// Ends the tracker thread. No node may announce anything from then on.
   ~kv_tracker() override;
 
-  /// What a Flag becomes when a change is announced, and when it cannot be since this node is out of the store.
+  /// The value of the Flag once a change is announced, or once it is refused because this node is out of the store.
   static constexpr std::uint64_t kDone = 1, kRefused = 2;
-  /// Starts to announce a change; `done` becomes kDone when every index has it, or kRefused.
+  /// Begins to announce a change. `done` becomes kDone when every index has it, or kRefused.
   void announce(const kv_change& change, Flag done);
 
-  /// May nodes be left out, so that who finds nothing in its index has to ask?
+  /// True if nodes may be left out, so that a key absent from the index must be confirmed by others.
   [[nodiscard]] bool asks() const { return asks_; }
-  /// How many others are to be asked: with this node they are a majority.
+  /// How many other nodes to ask; together with this node they are a majority.
   [[nodiscard]] std::uint32_t others_asked() const { return num_nodes() / 2; }
-  /// The peers to ask: their words, of which that at expelled_offset() is not 0 when this node is expelled. Throws
-  /// operation_error when too few answer.
+  /// The words of the peers to ask. This node is expelled if the word at expelled_offset() is not 0. Throws
+  /// operation_error if too few nodes answer.
   [[nodiscard]] std::vector<Region> to_ask() const;
   [[nodiscard]] std::uint64_t expelled_offset() const { return my_node() * kWord; }
 
-  /// Throws operation_error when this node is out of the store.
+  /// Throws operation_error if this node is out of the store.
   void require_member() const;
-  /// Some node says that this one is out.
+  /// A node says that this one is expelled.
   void note_expelled(NodeId says) { leave_store(says, true); }
 
  private:
   struct Request {
     kv_change change;
     Flag done;
-    std::uint64_t until = 0;  ///< the ring's position behind it, once it is sent
+    std::uint64_t until = 0;  ///< the ring's position after it, once it is sent
   };
 
-  /// The tracker thread.
+  /// Body of the tracker thread.
   void serve();
   [[nodiscard]] bool rings_are_ready();
   void track();
@@ -90,34 +90,36 @@ class kv_tracker : public channel {
   bool finish();
   void apply(const kv_change& change);
   [[nodiscard]] ring_buffer& mine() { return rings_[my_node()]; }
-  /// Expels the nodes that this one has given up, or finds that there are too many of them.
+  /// Expels the nodes that this one has given up, or leaves the store if they are too many.
   bool expel_failed();
-  /// Notes it, if that is what the change says.
+  /// Notes an expulsion, if the change is one.
   void expel(const kv_change& change);
-  /// Has every node the changes up to there, or is it known to be expelled?
+  /// True if every node has the changes up to `until`, or is known to be expelled.
   [[nodiscard]] bool known_to_all(std::uint64_t until);
   [[nodiscard]] bool is_expelled(NodeId node);
   bool refuse_all();
-  /// Because some node says so, or because too few answer; the last one of those that do not.
+  /// Leaves the store because `node` says so (expelled), or because too few nodes answer; `node` is then the last of
+  /// those that do not.
   void leave_store(NodeId node, bool expelled);
   [[nodiscard]] std::string store_name() const { return full_name().substr(0, full_name().rfind('/')); }
 
   kv_index& index_;
   Told told_;
-  std::deque<ring_buffer> rings_;  ///< by writer; a deque never moves what it holds
-  owned_flag asked_;               ///< counts requests, so that the tracker thread can watch it
+  std::deque<ring_buffer> rings_;  ///< by writer; a deque, because addresses must be stable
+  owned_flag asked_;               ///< counts requests, so that the tracker thread wakes up
   owned_flag stop_;
   owned_flag stopped_;
   mutable std::mutex mutex_;
   std::deque<Request> requests_;  ///< not sent yet
-  std::deque<Request> sent_;      ///< not acknowledged yet; the tracker thread's
+  std::deque<Request> sent_;      ///< not acknowledged yet; used by the tracker thread only
 
   bool asks_;
-  RegionIndex expelled_ = 0;                          ///< a word for each node
-  std::vector<std::optional<std::uint64_t>> expels_;  ///< by node: where this node's ring says that it is noted
-  std::vector<bool> to_expel_;                        ///< by node: its expulsion has been requested
+  RegionIndex expelled_ = 0;  ///< one word per node
+  std::vector<std::optional<std::uint64_t>>
+      expels_;                  ///< by node: the position in this node's ring that proves the note
+  std::vector<bool> to_expel_;  ///< by node: its expulsion has been requested
   std::atomic<bool> out_ = false;
-  std::string why_out_;  ///< under mutex_
+  std::string why_out_;  ///< guarded by mutex_
   NodeId out_because_of_ = 0;
 };
 

@@ -58,7 +58,7 @@ void kvstore::fill_slot(const kv_location& where, std::uint64_t value, bool vali
   own_slot(where.slot, kSlotSum) = sum_of(where.counter, value);
 }
 
-/// What has been erased is free again, here; readers with an old index find another counter in it then.
+/// Frees this node's erased slots. A reader with a stale index finds another generation in the slot later.
 void kvstore::note(const kv_change& change) {
   if (change.kind != kv_change::Kind::erased || change.where.node != my_node()) return;
   const std::lock_guard lock(mutex_);
@@ -69,7 +69,7 @@ void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)
   const bool used = std::ranges::any_of(counters_, [](std::uint64_t counter) { return counter != 0; });
   if (used || !index_.empty())
     throw std::logic_error("key-value store '" + full_name() + "' is loaded after it has been used, or twice");
-  index_.reserve(std::min(count, options_.slots_per_node * num_nodes()));  // an error comes before that many more
+  index_.reserve(std::min(count, options_.slots_per_node * num_nodes()));  // bounded: a larger count is refused below
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto [key, value] = entry(i);
     if (value == 0) throw std::invalid_argument("'" + full_name() + "': 0 is no value, it says that a key is absent");
@@ -83,7 +83,7 @@ void kvstore::load(std::uint64_t count, const std::function<Entry(std::uint64_t)
     call_scope call(
         transport(),
         {.library = "kvstore", .method = "insert", .object = full_name(), .work_id = value, .argument = key});
-    take_slot();  // hands them out in ascending order
+    take_slot();  // slots are handed out in ascending order
     fill_slot(where, value, true);
     call.set_result(1);
   }
@@ -97,7 +97,7 @@ void kvstore::keep(std::uint64_t lock) {
     LOCO_PROBE(kv_lock_kept_for_ever);
     keeps_any_ = true;
   }
-  transport().wake_all();  // this node's threads that wait for it
+  transport().wake_all();  // wakes this node's threads that wait for the lock
 }
 
 bool kvstore::keeps(std::uint64_t lock) {
@@ -146,12 +146,12 @@ kv_window::~kv_window() {
       for (const auto& operation : operations_) {
         try {
           busy |= !operation->finished() && !operation->poll();
-        } catch (const std::exception&) {  // then it is finished, too: a node that stopped, no free slot
+        } catch (const std::exception&) {  // an operation that throws is finished, too
         }
       }
       if (busy) transport_.pause();
     }
-  } catch (...) {  // a transport that is being torn down refuses
+  } catch (...) {  // a transport that is being torn down throws
   }
 }
 

@@ -1,31 +1,32 @@
-// A distributed key-value store: lookups take no lock, changes take one of an array of locks (LOCO paper, Section 6.2,
-// Fig. 15, App. I).
+// A distributed key-value store: lookups take no lock, changes take one lock of an array (LOCO paper, Section 6.2, Fig.
+// 15, App. I).
 //
-// Values are in slots, on the node that inserted them; every node has an index of all keys. A slot is a word with its
-// valid bit and its counter, which every insert into it raises, the value, and a checksum over value and counter: it
-// tells a torn read also when the slot has been given to another key meanwhile. App. I, in short:
-//   lookup  index, then one read of the slot: torn, again; another counter or not valid, there is no such key
+// A value lies in a slot on the node that inserted it, and every node has an index of all keys. A slot holds a word
+// with its valid bit and its generation, which every insert raises, the value, and a checksum over generation and
+// value. The checksum detects a torn read, even if the slot has meanwhile been reused for another key. App. I, in
+// short:
+//   lookup  index, then one read of the slot; torn: again; another generation or not valid: no such key
 //   update  lock; put value and checksum, fence; unlock
 //   insert  lock; fill a free slot of this node, not valid; tell all indices, wait for them; valid; unlock
 //   erase   lock; not valid, fence; tell all indices, wait for them; unlock
-// An insert or update takes effect when the slot is written, an erase when it is invalid: linearisable. Slots of the
-// own node are accessed by the CPU, others through the NIC. Where the paper leaves it open: the tracker thread of a
-// node (kv_tracker) sends the announcements for all its threads, because a ring buffer has one writer.
+// An insert or update takes effect when the slot is written, an erase when it becomes invalid: linearisable. The CPU
+// accesses its own node's slots, the NIC all others. One choice that the paper leaves open: a node's tracker thread
+// (kv_tracker) sends the announcements of all its threads, because a ring buffer has one writer.
 //
-// A thread may have many operations under way: the paper's window. Each kv_operation is one at a time, and poll() never
-// waits for the network; lookup(), insert(), update(), erase() wait for theirs. Keys are any 64-bit numbers, hashed by
-// CityHash64 to their lock, as in the paper; values are 64-bit numbers but 0, which stands for "none".
-// Where nodes may stop or be cut off (kv_tracker says how the others go on without them), a node's index may be old,
-// and what an insert or erase that failed has left may be in it. So what an index has is believed under the lock once
-// the slot has been looked at, and that a key is absent once a majority of the nodes has been asked: a round trip more.
+// A thread may have many operations in flight: the paper's window. A kv_operation is one of them, and its poll() never
+// blocks; lookup(), insert(), update() and erase() wait. Keys are any 64-bit numbers, hashed to their lock by
+// CityHash64 as in the paper; values are 64-bit numbers except 0, which stands for "none".
+// If nodes may stop or be cut off (kv_tracker explains how the others go on), an index may be stale or hold leftovers
+// of a failed insert or erase. A key that the index has is then trusted only after a look at its slot under the lock,
+// and its absence only after a majority of the nodes has been asked, for one more round trip.
 //
-// Ends: all nodes must have finished with the store before the first one destroys it (a barrier).
-// Errors: std::invalid_argument for the value 0; size_error when a node has no free slot; operation_error when the node
-// that has the slot or the lock does not answer: the operation lets go of its lock and is finished, and nobody knows
-// whether it was done. Nodes that do not answer need not acknowledge what is announced: a majority goes on, with all
-// that is not in slots or under locks of these. Who has been left out, or has no majority to turn to, is out of the
-// store for good: it still finds the keys that are there, and gets operation_error from all other calls, with whatever
-// lock it had in the middle of an announcement.
+// End: all nodes must be done with the store before the first one destroys it (a barrier).
+// Errors: std::invalid_argument for the value 0; size_error if a node has no free slot; operation_error if the node
+// that has the slot or the lock does not answer. The operation then releases its lock and is finished, and it is
+// unknown whether it took effect. Nodes that do not answer need not acknowledge announcements: a majority continues
+// with everything that is not in their slots or under their locks. A node that was left out, or that reaches no
+// majority, is out of the store for good: it can still look up present keys, every other call throws operation_error,
+// and a lock that it held during an announcement is never released.
 #pragma once
 
 #include <atomic>
@@ -58,7 +59,7 @@ struct kv_options {
   std::uint64_t ring_bytes = 4096;    ///< of each node's tracker; an announcement takes 48
   std::uint32_t hand_overs_max = 16;  ///< see mutex_options
   bool device_locks = false;          ///< see mutex_options::device_memory
-  /// False: an update does not wait until its write is in memory. For experiments: the bug that Section 6.2 tells of.
+  /// False: an update does not wait until its write is in memory, the bug described in Section 6.2. For experiments.
   bool fence = true;
 };
 
@@ -73,38 +74,38 @@ class kvstore : public channel {
   ~kvstore() override;
 
   [[nodiscard]] std::optional<std::uint64_t> lookup(std::uint64_t key);
-  /// False when the key is there already.
+  /// Returns false if the key is there already.
   bool insert(std::uint64_t key, std::uint64_t value);
-  /// False when there is no such key.
+  /// Return false if there is no such key.
   bool update(std::uint64_t key, std::uint64_t value);
   bool erase(std::uint64_t key);
 
-  /// Fills an empty store: all nodes call it with the same entries, once, before anything else, and wait for each other
-  /// behind it (a barrier). Entry i goes to node i modulo nodes.
+  /// Fills an empty store. All nodes call it once, with the same entries, before anything else, and then wait for each
+  /// other (a barrier). Entry i goes to node i modulo nodes.
   void load(std::uint64_t count, const std::function<Entry(std::uint64_t)>& entry);
 
-  /// Reads of this node that found a torn value and were made again.
+  /// Number of this node's reads that found a torn value and were repeated.
   [[nodiscard]] std::uint64_t torn_reads() const { return torn_reads_; }
 
  private:
   friend class kv_operation;
   friend class kv_window;
 
-  /// Within a manager or a channel.
+  /// Tag of the constructor that serves both kinds of parent.
   struct Within {};
   template <typename Parent>
   kvstore(Within, Parent& parent, std::string_view name, kv_options options);
-  /// The word of an own slot.
+  /// A word of one of this node's slots.
   [[nodiscard]] local_words::reference own_slot(std::uint64_t slot, std::uint64_t word) const {
     return own_slots_[slot * kSlotBytes / kWord + word];
   }
   [[nodiscard]] static std::uint64_t slot_offset(std::uint64_t slot) { return slot * kSlotBytes; }
   std::uint64_t take_slot();
-  /// Writes an own slot, in the order in which it may be seen.
+  /// Fills one of this node's slots, in the order in which others may see it.
   void fill_slot(const kv_location& where, std::uint64_t value, bool valid);
   void note(const kv_change& change);
   kv_operation& mine();
-  /// A lock that this node had when it was left out: nobody gets it again.
+  /// Keeps a lock for good that this node held when it was left out.
   void keep(std::uint64_t lock);
   [[nodiscard]] bool keeps(std::uint64_t lock);
 
@@ -116,21 +117,21 @@ class kvstore : public channel {
   kv_index index_;
   mutex_array locks_;
   std::mutex mutex_;
-  std::vector<std::uint64_t> counters_;                             ///< by own slot: of its latest entry
-  std::vector<std::uint64_t> free_;                                 ///< own slots
-  std::map<std::uint32_t, std::unique_ptr<kv_operation>> waiting_;  ///< by thread: of the calls that wait
+  std::vector<std::uint64_t> counters_;                             ///< generation, by slot of this node
+  std::vector<std::uint64_t> free_;                                 ///< free slots of this node
+  std::map<std::uint32_t, std::unique_ptr<kv_operation>> waiting_;  ///< by thread: the operations of the blocking calls
   std::atomic<std::uint64_t> torn_reads_ = 0;
   std::set<std::uint64_t> kept_;
   std::atomic<bool> keeps_any_ = false;
-  kv_tracker tracker_;  // last: its thread uses the others
+  kv_tracker tracker_;  // last, because its thread uses the other members
 };
 
-/// One operation at a time, of the thread that made it. A thread with several gives each a lane of its own, not 0.
+/// One operation at a time, used by the thread that made it. A thread with several gives each a lane of its own, not 0.
 class kv_operation {
  public:
   enum class Kind : std::uint8_t { lookup, insert, update, erase };
 
-  /// What the trace says of an operation, of any store: `lane` and `object` as in CallInfo.
+  /// How the trace shows an operation of any store; `lane` and `object` as in CallInfo.
   [[nodiscard]] static CallInfo call_of(Kind kind, std::string_view object, std::uint64_t key, std::uint64_t value,
                                         std::uint32_t lane = 0);
 
@@ -141,13 +142,14 @@ class kv_operation {
 
   /// Begins an operation. Precondition: the last one is finished.
   void start(Kind kind, std::uint64_t key, std::uint64_t value = 0);
-  /// Goes on as far as it can. Is it finished? It is, too, when this throws operation_error.
+  /// Advances as far as possible. Returns true once the operation is finished; it is finished as well if this throws
+  /// operation_error.
   bool poll();
   [[nodiscard]] bool finished() const { return step_ == Step::idle; }
 
   [[nodiscard]] Kind kind() const { return kind_; }
   [[nodiscard]] std::uint64_t key() const { return for_key_; }
-  /// Of the finished operation: a lookup's value, 0 for none; else whether it was done, 1 or 0.
+  /// Result of the finished operation: a lookup's value, or 0 for none; otherwise 1 if it was done and 0 if not.
   [[nodiscard]] std::uint64_t result() const { return result_; }
 
  private:
@@ -159,11 +161,11 @@ class kv_operation {
   void search();
   void look_at(std::uint64_t state, std::uint64_t value, std::uint64_t sum);
   void change();
-  /// Under the lock: what the slot says of a key that the index has.
+  /// Under the lock, checks the slot of a key that the index has.
   void inspect();
   void inspected(std::uint64_t state);
   void present();
-  /// The index, or the slot, says that there is no such key; once that is certain, absent_indeed() goes on.
+  /// Continues after the index or the slot has shown no such key. absent_indeed() follows once that is certain.
   void absent();
   void ask();
   void asked();
@@ -186,12 +188,12 @@ class kv_operation {
   acquisition acquisition_;
   handover handover_;
   ack_key ack_;
-  mem_ref block_;                   ///< a slot's words, then where the fence's read lands
-  std::optional<mem_ref> answers_;  ///< of the nodes that are asked
-  std::vector<Region> asked_;       ///< their words
+  mem_ref block_;                   ///< a slot's words, then the landing place of the fence's read
+  std::optional<mem_ref> answers_;  ///< answers of the nodes that are asked
+  std::vector<Region> asked_;       ///< the words that are asked for
   Flag announced_;
   bool locked_ = false;
-  std::exception_ptr failure_;  ///< once the lock has been let go of
+  std::exception_ptr failure_;  ///< thrown once the lock has been released
   Step step_ = Step::idle;
   Kind kind_ = Kind::lookup;
   std::uint64_t for_key_ = 0;
@@ -200,18 +202,18 @@ class kv_operation {
   kv_location where_;
 };
 
-/// A thread's operations under way, at most `size` of them, in lanes 1 to size: one window at a time in a thread.
+/// A thread's operations in flight, at most `size` of them, in lanes 1 to size. One window at a time per thread.
 class kv_window {
  public:
   kv_window(kvstore& store, std::uint32_t size);
   kv_window(const kv_window&) = delete;
   kv_window& operator=(const kv_window&) = delete;
-  /// Waits for what is under way, which may hold locks.
+  /// Waits for the operations in flight, which may hold locks.
   ~kv_window();
 
-  /// An operation that may be started; null when all are under way.
+  /// An operation that can be started; null if all are in flight.
   [[nodiscard]] kv_operation* idle();
-  /// Lets all go on, and calls finished(i, operation) for each one that ends. A thread that waits for them pauses when
+  /// Advances all operations and calls finished(i, operation) for each one that ends. A thread that waits pauses if
   /// none has ended.
   template <typename Finished>
   void poll(Finished finished) {

@@ -79,9 +79,9 @@ class CollectiveMember {
     node_.memory_fence();  // others write here as soon as all have met
   }
 
-  /// All threads begin the next iteration when the last one is there. False when a message has failed.
+  /// Waits until all threads have arrived, which then begin the next iteration. Returns false if a message has failed.
   bool meet() {
-    static_cast<void>(node_.flag_load(own_));  // a look: the thread is not ahead of the clock
+    static_cast<void>(node_.flag_load(own_));  // a load, so that the thread is not ahead of the clock
     if (all_.gathering) return gather();
     const std::uint64_t round = all_.round;
     const std::uint32_t threads = schedule_.ranks * all_.play.channels;
@@ -125,12 +125,12 @@ class CollectiveMember {
   [[nodiscard]] Rounds::Round round_of(std::uint32_t step) const {
     return static_cast<Rounds::Round>(iteration_ * steps_of(schedule_) + step);
   }
-  /// Simulated time, and that of the rounds before `round` that were left out.
+  /// Simulated time, plus that of the rounds before `round` that were left out.
   [[nodiscard]] std::int64_t now_ps(Rounds::Round round) const {
     return node_.now_ps() + all_.rounds.left_out_ps(round);
   }
 
-  /// Steps end when what they send has left and what comes in them is taken.
+  /// Ends the steps whose sends have left and whose receives are processed.
   bool end_steps() {
     if (!all_.rounds.any()) return false;
     bool any = false;
@@ -146,7 +146,7 @@ class CollectiveMember {
     return any;
   }
 
-  /// What has been sent and taken in these steps, without any of it: memory gets the words.
+  /// Skips these steps: writes to memory what they would have brought.
   void leave_out(const Rounds::Gap& gap) {
     if (rank_ == 0 && channel_ == 0) setup_.results.leave_out(gap.to - gap.from, gap.time_ps);
     nic::System& system = setup_.cluster.system();
@@ -172,13 +172,13 @@ class CollectiveMember {
     const std::uint32_t steps = gap.to - gap.from;
     completed_ += steps;
     taken_ += steps;
-    next_of_.front().second += steps;  // in a ring all comes from one rank
+    next_of_.front().second += steps;  // in a ring everything comes from one rank
     first_unsent_ = end;
   }
 
   [[nodiscard]] bool finished() const { return taken_ == plan_.receives.size() && completed_ == plan_.sends.size(); }
 
-  /// False when nothing could be done.
+  /// Returns false if nothing could be done.
   bool turn() {
     bool moved = take_completions();
     moved = look() || moved;
@@ -190,7 +190,8 @@ class CollectiveMember {
 
   [[nodiscard]] std::vector<std::uint32_t>& done() { return all_.done[rank_][channel_]; }
 
-  /// Any thread of the node may take a completion: it is put where its own thread looks. False when there is none.
+  /// Any thread of the node may poll a completion, so it is stored where its own thread looks. Returns false if there
+  /// is none.
   bool poll() {
     std::array<Completion, kCollectiveUnderWay> polled;
     const std::size_t n = setup_.hosts.poll(node_, polled);
@@ -216,7 +217,7 @@ class CollectiveMember {
     return any;
   }
 
-  /// Moves of one sender come in their order.
+  /// Moves of one sender arrive in order.
   bool look() {
     bool any = false;
     for (auto& [receives, next] : next_of_)
@@ -252,7 +253,7 @@ class CollectiveMember {
   void take(const Move& move, std::uint32_t number) {
     const std::uint64_t bytes = layout_.length(move);
     setup_.results.counters.add(bytes_, bytes);
-    if (!move.add && in_a_row(move)) return;  // it is in its place
+    if (!move.add && in_a_row(move)) return;  // it has landed in its place
     std::uint64_t landed = base_ + layout_.landing(number);
     for (const Piece& piece : move.pieces) {
       const Address own = base_ + layout_.offset(piece.to);
@@ -304,14 +305,14 @@ class CollectiveMember {
     under_way_ += kPutsOfMove;
     if (all_.ordered) {
       node_.put(base_ + from, to, there, layout_.length(move), tag({.work_id = ++posted_, .tell = Tell::with_next}));
-    } else {  // a complete put has been placed, in whatever order its packets came
+    } else {  // a complete put has been placed, in whatever order its packets arrived
       node_.put(base_ + from, to, there, layout_.length(move), tag({.token = token | kNone, .work_id = ++posted_}));
       wait_for_data();
     }
     node_.put(base_ + layout_.now(), to, layout_.come(number), kWord, tag({.token = token, .work_id = ++posted_}));
   }
 
-  /// Until the data that was put by itself is complete.
+  /// Waits until data that was put without its word is complete.
   void wait_for_data() {
     while (!all_.failed) {
       const auto placed = std::ranges::find(done(), kNone);
@@ -348,7 +349,7 @@ class CollectiveMember {
     setup_.results.promise("wrong", wrong);
   }
 
-  /// What it waits for, in the report of a run that cannot go on.
+  /// What it waits for, for the report of a run that is stuck.
   [[nodiscard]] std::string place() const {
     return "iteration " + std::to_string(iteration_ + 1) + " of " + all_.play.name + ": " +
            std::to_string(plan_.receives.size() - taken_) + " of " + std::to_string(plan_.receives.size()) +
@@ -371,10 +372,10 @@ class CollectiveMember {
   State sent_;
   State complete_;
   State received_;
-  std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> next_of_;  // by sender: the next to come
-  std::vector<std::uint32_t> come_;  // receives that have come and have not been taken
+  std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> next_of_;  // by sender: its next move
+  std::vector<std::uint32_t> come_;  // receives that have arrived and are not processed
   std::uint32_t first_unsent_ = 0;
-  std::uint32_t steps_done_ = 0;  // of those that may be left out
+  std::uint32_t steps_done_ = 0;  // number of finished steps of those that may be left out
   std::size_t completed_ = 0;
   std::size_t taken_ = 0;
   std::uint32_t under_way_ = 0;

@@ -13,7 +13,7 @@ namespace {
 
 bool power_of_two(Rank n) { return std::has_single_bit(n); }
 
-/// Slots in a row, to the same places.
+/// Consecutive slots that keep their places.
 std::vector<Piece> row(Slot first, std::uint32_t count) {
   std::vector<Piece> pieces(count);
   for (std::uint32_t i = 0; i < count; ++i) pieces[i] = {first + i, first + i};
@@ -26,14 +26,14 @@ void ring_reduce_scatter(Schedule& s, std::uint32_t step) {
     for (Rank r = 0; r < n; ++r) s.moves.push_back({step + k, r, (r + 1) % n, true, row((r + 2 * n - k - 1) % n, 1)});
 }
 
-/// Rank r has part r at the beginning.
+/// Initially rank r has part r.
 void ring_all_gather(Schedule& s, std::uint32_t step) {
   const Rank n = s.ranks;
   for (std::uint32_t k = 0; k + 1 < n; ++k)
     for (Rank r = 0; r < n; ++r) s.moves.push_back({step + k, r, (r + 1) % n, false, row((r + n - k) % n, 1)});
 }
 
-/// The slots that a rank keeps when halves have been given away down to `width` ranks.
+/// The first of the slots that a rank still has after halving down to `width` ranks.
 Slot first_of(Rank r, std::uint32_t width) { return r / width * width; }
 
 void add_recursive_halving(Schedule& s, std::uint32_t step, Rank n) {
@@ -49,7 +49,7 @@ void recursive_doubling_gather(Schedule& s, std::uint32_t step, Rank n) {
     for (Rank r = 0; r < n; ++r) s.moves.push_back({step, r, r ^ width, false, row(first_of(r, width), width)});
 }
 
-/// Ranks beyond a power of two give their vectors to others first, and get the sums last (Thakur and others, 4.5).
+/// Ranks beyond a power of two first send their vectors to others and get the sums at the end (Thakur and others, 4.5).
 void add_halving_doubling(Schedule& s) {
   const Rank n = std::bit_floor(s.ranks);
   const Rank rest = s.ranks - n;
@@ -60,15 +60,15 @@ void add_halving_doubling(Schedule& s) {
   for (Rank r = 0; r < rest; ++r) s.moves.push_back({1 + 2 * levels, r, n + r, false, row(0, s.slots)});
 }
 
-/// All exchange all that they have summed so far.
+/// In each step ranks exchange everything that they have summed so far.
 void recursive_doubling_reduce(Schedule& s) {
   std::uint32_t step = 0;
   for (Rank width = 1; width < s.ranks; width *= 2, ++step)
     for (Rank r = 0; r < s.ranks; ++r) s.moves.push_back({step, r, r ^ width, true, row(0, s.slots)});
 }
 
-/// Within groups of g a ring gives member i the sum of block i; the i-th members of all m groups reduce their blocks on
-/// a ring of their own, all g at once; then the groups gather. Slots: g blocks of m parts.
+/// Within groups of g, a ring gives member i the sum of block i. Then the i-th members of all m groups reduce their
+/// blocks on a ring of their own, all g rings at once. Then the groups gather. Slots: g blocks of m parts.
 void add_hierarchical(Schedule& s, Rank g) {
   const Rank m = s.ranks / g;
   const auto rank = [g](Rank group, Rank member) { return group * g + member; };
@@ -92,7 +92,7 @@ void add_hierarchical(Schedule& s, Rank g) {
 
 constexpr Rank kRoot = 0xffffffffU;
 
-/// Parents in a binary tree in which rank 0 is the root, 1 to n - 1 hang below by their lowest bit (NCCL's btree).
+/// Parents in a binary tree with root 0, in which ranks 1 to n - 1 are placed by their lowest bit (NCCL's btree).
 Rank tree_parent(Rank r, Rank n) {
   if (r == 0) return kRoot;
   const Rank bit = r & (~r + 1);
@@ -100,7 +100,7 @@ Rank tree_parent(Rank r, Rank n) {
   return up >= n ? r ^ bit : up;
 }
 
-/// The second tree: mirrored where the number of ranks is even, shifted by one where it is odd.
+/// The second tree: mirrored for an even number of ranks, shifted by one for an odd one.
 Rank second_parent(Rank r, Rank n) {
   if (n % 2 == 0) {
     const Rank p = tree_parent(n - 1 - r, n);
@@ -116,10 +116,10 @@ std::uint32_t depth(Rank r, Rank n, Rank (*parent)(Rank, Rank)) {
   return d;
 }
 
-/// A chunk's way over an edge of a tree: up, summed, or down. `level`: edges that it has gone before, the longest way
+/// A chunk's way over one edge of a tree: up, summed, or down. `level`: number of edges before it, on the longest way
 /// up.
 struct Hop {
-  std::uint32_t chunk = 0;  // of its tree
+  std::uint32_t chunk = 0;  // number within its tree
   std::uint32_t level = 0;
   Move move{};
 };
@@ -140,16 +140,17 @@ std::vector<Hop> hops(const Schedule& s, Rank (*parent)(Rank, Rank), Slot first,
   return all;
 }
 
-/// Gives each hop a round, in which a rank sends one and receives one at most and what it sends has come in an earlier
-/// one: the next free round in the order of chunk and level by these weights. Returns how many there are.
+/// Assigns a round to each hop. In a round each rank sends at most one hop and receives at most one, and it sends only
+/// what arrived in an earlier round. Hops take the next free round in the order of chunk and level, weighted by
+/// `of_chunk` and `of_level`. Returns the number of rounds.
 std::uint32_t give_rounds(std::vector<Hop>& all, std::uint32_t of_chunk, std::uint32_t of_level, const Schedule& s) {
   std::ranges::stable_sort(all, {}, [=](const Hop& h) { return of_chunk * h.chunk + of_level * h.level; });
-  std::vector<std::vector<std::uint32_t>> into(std::size_t{s.ranks} * s.slots);  // what comes to a rank's slot
+  std::vector<std::vector<std::uint32_t>> into(std::size_t{s.ranks} * s.slots);  // what arrives in a rank's slot
   const auto at = [&s](Rank rank, const Move& m) { return std::size_t{rank} * s.slots + m.pieces.front().to; };
   for (std::uint32_t i = 0; i < all.size(); ++i) into[at(all[i].move.to, all[i].move)].push_back(i);
   constexpr std::uint32_t kNoRound = 0xffffffffU;
   std::vector<std::uint32_t> round(all.size(), kNoRound);
-  const std::size_t looked_at = std::size_t{32} * s.ranks;  // what comes later has its time later
+  const std::size_t looked_at = std::size_t{32} * s.ranks;  // enough, since later hops have later rounds
   std::vector<std::uint32_t> left;
   std::uint32_t next = 0;
   std::uint32_t now = 0;
@@ -172,19 +173,19 @@ std::uint32_t give_rounds(std::vector<Hop>& all, std::uint32_t of_chunk, std::ui
   return now;
 }
 
-/// Chunks go up one tree, summed on the way, and down it; half of them each. Each rank is inside of one tree and a leaf
-/// of the other, so that both together may fill its port in both directions, if nobody is sent two at a time (Sanders
-/// and others, section 3, colour the edges for that).
+/// Chunks go up one tree, summed on the way, and down it again; half of them in each tree. Each rank is an inner node
+/// of one tree and a leaf of the other, so both together can use its port fully in both directions, provided that no
+/// rank is sent two hops at a time (Sanders and others, section 3, color the edges for that).
 void add_double_tree(Schedule& s) {
   const std::uint32_t half = s.slots / 2;
   std::vector<Hop> all = hops(s, tree_parent, 0, half);
   std::vector<Hop> second = hops(s, second_parent, half, s.slots);
   std::ranges::move(second, std::back_inserter(all));
-  // Which order comes near the fewest rounds differs by the number of ranks.
+  // The weights that give nearly the fewest rounds depend on the number of ranks.
   constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 3> kWeights = {{{1, 1}, {5, 4}, {2, 1}}};
   std::pair<std::uint32_t, std::uint32_t> best = kWeights[0];
   std::uint32_t fewest = 0xffffffffU;
-  constexpr std::uint32_t kTried = 32;  // chunks of a tree: more go on in the same way
+  constexpr std::uint32_t kTried = 32;  // chunks of a tree to try; more follow the same pattern
   std::vector<Hop> some;
   std::ranges::copy_if(all, std::back_inserter(some), [](const Hop& hop) { return hop.chunk < kTried; });
   for (const auto& weights : kWeights) {
@@ -198,7 +199,7 @@ void add_double_tree(Schedule& s) {
   for (Hop& hop : all) s.moves.push_back(std::move(hop.move));
 }
 
-// Of an all-to-all: slot d of the first n is for rank d, slot n + r what rank r has sent.
+// All-to-all: of the first n slots slot d is for rank d; slot n + r is what rank r has sent.
 
 void exchange(Schedule& s, bool at_once) {
   const Rank n = s.ranks;
@@ -209,8 +210,8 @@ void exchange(Schedule& s, bool at_once) {
     }
 }
 
-/// Blocks go on by powers of two until they are there. A block that travels j ranks lies in a slot of its own behind
-/// each step, so that nothing that is still to be sent is overwritten.
+/// Blocks travel by powers of two until they arrive. A block that travels j ranks lies in a new slot after each step,
+/// so that nothing still to be sent is overwritten.
 void add_bruck(Schedule& s) {
   const Rank n = s.ranks;
   const auto behind = [n](std::uint32_t step, Rank j) { return (2 + step) * n + j; };
@@ -220,7 +221,7 @@ void add_bruck(Schedule& s) {
       Move move{step, r, (r + hop) % n, false, {}};
       for (Rank j = 1; j < n; ++j) {
         if ((j & hop) == 0) continue;
-        const Rank gone = j & (hop - 1);                 // how far it has come before this step
+        const Rank gone = j & (hop - 1);                 // how far it has travelled before this step
         const bool arrives = (j & ~(2 * hop - 1)) == 0;  // no higher bit is left
         const auto came = gone == 0 ? 0 : static_cast<std::uint32_t>(std::bit_width(gone)) - 1;
         const Slot from = gone == 0 ? (r + j) % n : behind(came, j);
@@ -254,7 +255,7 @@ void add_chain(Schedule& s, bool up) {
     }
 }
 
-/// The root's vector is scattered down a binomial tree, then gathered by all on a ring.
+/// The root's vector is scattered down a binomial tree, then all ranks gather it on a ring.
 void add_scatter_all_gather(Schedule& s) {
   std::uint32_t step = 0;
   for (Rank width = std::bit_ceil(s.ranks) / 2; width >= 1; width /= 2, ++step)
@@ -334,7 +335,7 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case binomial:
       s.slots = s.parts = 1;
-      s.pace = Pace::complete;  // one child after the other: all at once would share the port, and none could go on
+      s.pace = Pace::complete;  // one child after the other; all at once would share the port and delay each other
       add_binomial(s, up);
       break;
     case chain:
@@ -361,7 +362,7 @@ Expected expected(Collective what, const Schedule& s, Rank rank, Slot slot) {
     case Collective::all_to_all: {
       const Rank n = s.ranks;
       if (slot < n) return {true, false, false, rank, slot, slot};
-      if (slot >= 2 * n || slot - n == rank) return e;  // what a rank has for itself stays where it is
+      if (slot >= 2 * n || slot - n == rank) return e;  // a rank's block for itself stays where it is
       return {false, true, false, slot - n, slot, rank};
     }
     case Collective::broadcast:

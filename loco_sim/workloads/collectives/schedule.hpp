@@ -1,14 +1,15 @@
-// Collectives as schedules: who sends which parts of its buffer to whom, where they go there, and whether they are
-// added to what lies there or take its place. A schedule is made from the number of ranks alone; it knows no network
-// and no times, so that tests hold it to its law.
+// Collectives as schedules: which rank sends which parts of its buffer to which rank, where they go there, and whether
+// they are added to what is there or replace it. A schedule follows from the number of ranks alone; it knows no network
+// and no times, so tests can check it against the collective's definition.
 //
-// A rank's buffer has `slots` of one size. A move begins when all that it sends is there: all earlier moves (by step)
-// into these slots of its sender have come and have been added or placed, and, in schedules that say so, the sender's
-// move before it is complete or what was sent to it one step earlier has come. Ranks of a move differ.
+// A rank's buffer has `slots` of the same size. A move begins when everything that it sends is there: all moves of
+// earlier steps into these slots of its sender have arrived and have been added or placed. Depending on the schedule's
+// pace, the sender's previous move must also be complete, or what was sent to it one step earlier must have arrived.
+// The ranks of a move differ.
 //
 // Sources: ring all-reduce: Patarasuk and Yuan, JPDC 2009; recursive halving and doubling, pairwise exchange,
 // scatter-all-gather broadcast: Thakur, Rabenseifner and Gropp, IJHPCA 2005; Bruck and others, IEEE TPDS 1997; two
-// trees: Sanders, Speck and Traeff, Parallel Computing 2009, laid out as NCCL does since 2.4.
+// trees: Sanders, Speck and Traeff, Parallel Computing 2009, laid out as NCCL has done since 2.4.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,13 @@ enum class Algorithm : std::uint8_t {
   recursive_doubling,  ///< all_reduce; all_gather of a power of two of ranks
   recursive_halving,   ///< reduce_scatter of a power of two of ranks
   double_tree,         ///< all_reduce
-  hierarchical,        ///< all_reduce: within groups of ranks, then between them, every member at once
+  hierarchical,        ///< all_reduce: within groups of ranks, then between them, all members at once
   pairwise,            ///< all_to_all, and the three below
   staged,
   bruck,
   direct,
   binomial,            ///< broadcast, reduce
-  chain,               ///< likewise, in chunks
+  chain,               ///< the same, in chunks
   scatter_all_gather,  ///< broadcast
 };
 
@@ -53,39 +54,40 @@ struct Move {
   std::vector<Piece> pieces{};
 };
 
-/// What a rank waits for before a move, besides what it sends.
+/// What a rank waits for before a move besides the data that it sends.
 enum class Pace : std::uint8_t {
   free,      ///< nothing
-  in_order,  ///< its own move before has left
-  complete,  ///< its own move before is complete
-  staged,    ///< what is sent to it one step before has come
+  in_order,  ///< its previous move to leave
+  complete,  ///< its previous move to complete
+  staged,    ///< the arrival of what was sent to it one step earlier
 };
 
 struct Schedule {
   Rank ranks = 0;
   std::uint32_t slots = 0;  ///< of a rank's buffer
-  std::uint32_t parts = 0;  ///< slots that the size of the collective is divided into
+  std::uint32_t parts = 0;  ///< slots that the size of the collective is divided by
   Pace pace = Pace::free;
-  std::uint32_t under_way = 8;  ///< moves that a rank sends at once: of chunks few, so that the first is not held up
-  std::vector<Move> moves{};    ///< by step, ascending
+  std::uint32_t under_way = 8;  ///< moves that a rank sends at once; few of chunks, so that the first is not delayed
+  std::vector<Move> moves{};    ///< ascending by step
 };
 
-/// Does the algorithm do that, with so many ranks (2 at least)? `group`: ranks in a row that are one, of hierarchical.
+/// True if the algorithm can do that with this many ranks (at least 2). `group`: of hierarchical, the number of
+/// consecutive ranks in a group.
 [[nodiscard]] bool fits(Collective what, Algorithm how, Rank ranks, Rank group = 0);
 
-/// `chunks`: what pipelined algorithms (chain, double_tree) cut the vector into; others ignore it. The root is rank 0.
-/// Precondition: fits().
+/// `chunks`: number of chunks into which pipelined algorithms (chain, double_tree) divide the vector; others ignore it.
+/// The root is rank 0. Precondition: fits().
 [[nodiscard]] Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t chunks, Rank group = 0);
 
-/// What a slot of a rank holds before and after, as a set of contributions: rank r's slot begins with its own
-/// contribution {r} where `begins`, and ends with that of all or of one rank.
+/// What a slot of a rank holds before and after, as a set of contributions. Rank r's slot begins with its own
+/// contribution {r} if `begins`, and ends with the contributions of all ranks or of one.
 struct Expected {
-  bool begins = false;          ///< the slot has something at the start
-  bool ends = false;            ///< what it holds at the end is looked at
-  bool sum = false;             ///< at the end: of all ranks' contributions to that part
-  Rank of = 0;                  ///< else: of this rank's
-  std::uint32_t part_then = 0;  ///< at the start: which of the rank's parts it is
-  std::uint32_t part = 0;       ///< at the end: which part of theirs
+  bool begins = false;          ///< the slot has content at the start
+  bool ends = false;            ///< its content at the end is checked
+  bool sum = false;             ///< at the end: all ranks' contributions to that part
+  Rank of = 0;                  ///< otherwise: this rank's
+  std::uint32_t part_then = 0;  ///< at the start: the index of the rank's part
+  std::uint32_t part = 0;       ///< at the end: the index of the part
 };
 [[nodiscard]] Expected expected(Collective what, const Schedule& schedule, Rank rank, Slot slot);
 

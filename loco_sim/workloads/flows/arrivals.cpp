@@ -11,7 +11,7 @@ namespace loco::workloads::flows {
 namespace {
 __extension__ using Wide = unsigned __int128;
 
-/// To whom each host sends, in turn; empty: to nobody.
+/// The receivers of each host, which it sends to in turn; empty: none.
 std::vector<std::vector<NodeId>> receivers_of(const FlowRule& rule) {
   const std::uint32_t n = rule.nodes;
   std::vector<std::vector<NodeId>> to(n);
@@ -55,10 +55,11 @@ class Source {
     return {.source = node_, .destination = to_[which], .bytes = sizes.draw(draws_), .start_ps = start};
   }
 
-  /// An exponential gap whose mean is that of `mean_bytes`, in thousandths, at the rule's load of the port.
+  /// An exponential gap in picoseconds with the mean that gives the rule's load of the port for messages of this mean
+  /// size.
   std::int64_t gap(const FlowRule& rule, std::uint64_t mean_thousandths) {
     const std::uint64_t log = negative_log(std::max<std::uint64_t>(1, draws_()));
-    constexpr std::uint64_t kBitsPs = std::uint64_t{8} * 1'000'000'000'000U;  // of a byte, at a bit a second
+    constexpr std::uint64_t kBitsPs = std::uint64_t{8} * 1'000'000'000'000U;  // of a byte at one bit per second
     const Wide ps = static_cast<Wide>(mean_thousandths) * kBitsPs / rule.port_rate / rule.load_thousandths;
     return static_cast<std::int64_t>(ps * log >> 32U);
   }
@@ -102,7 +103,7 @@ class Generator {
   }
 
   void poisson() {
-    using Next = std::pair<std::int64_t, std::size_t>;  // when, and which source
+    using Next = std::pair<std::int64_t, std::size_t>;  // the time of its next flow, and the source
     std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
     for (std::size_t i = 0; i < sources_.size(); ++i) next.emplace(sources_[i].gap(rule_, mean_), i);
     while (!full() && next.top().first <= rule_.until_ps) {

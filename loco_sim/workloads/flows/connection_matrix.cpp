@@ -77,7 +77,7 @@ class MatrixReader {
                              std::to_string(declared->second.number));
   }
 
-  /// The value behind a keyword.
+  /// The value after a keyword.
   static const Field& value(const TableLine& line, std::size_t keyword) {
     if (keyword + 1 < line.fields.size()) return line.fields[keyword + 1];
     throw text::InputError(line.fields[keyword].place, "", "a value behind " + line.fields[keyword].text, "nothing");
@@ -125,7 +125,7 @@ class MatrixReader {
       } else if (word == "send_done_trigger" || word == "recv_done_trigger") {
         fires_.emplace_back(index, field, word == "send_done_trigger" ? End::completed : End::received);
       } else if (word == "prio" || word == "msg") {
-        static_cast<void>(number_of(field, word, kMatrixIdMost));  // htsim's own, which says nothing to a NIC
+        static_cast<void>(number_of(field, word, kMatrixIdMost));  // for htsim only; a NIC has no use for it
       } else {
         throw text::InputError(line.fields[i].place, "",
                                "id, start, trigger, size, send_done_trigger, recv_done_trigger, prio or msg",

@@ -6,7 +6,7 @@ namespace loco::workloads::flows {
 
 namespace {
 
-/// Plays a list without time.
+/// Plays a list without time, to find which flows begin.
 class Dry {
  public:
   explicit Dry(const FlowList& list) : list_(list), begun_(list.flows.size()), fired_(list.triggers.size()) {
@@ -46,8 +46,8 @@ class Dry {
   std::vector<std::uint32_t> ended_;
 };
 
-/// Goes from a flow that never begins to one that it waits for, until it comes round: those of the circle, in the order
-/// of waiting. Empty: it ends at a trigger that nobody who waits would fire.
+/// Follows the flows that a flow waits for, from one that never begins, until a flow repeats. Returns the flows of that
+/// cycle, each before the one that it waits for. Empty if the search ends at a trigger that no waiting flow would fire.
 std::vector<std::uint32_t> circle(const FlowList& list, const std::vector<bool>& begun) {
   std::vector<std::uint32_t> trigger_of(list.flows.size(), 0);
   for (std::uint32_t t = 0; t < list.triggers.size(); ++t)
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> circle(const FlowList& list, const std::vector<bool>&
     for (std::uint32_t f = first; !begun[f] && waits[trigger_of[f]]; f = fired_by[trigger_of[f]]) {
       if (seen_at[f] != 0) {
         const auto again = std::ranges::find(way, f);
-        if (again == way.end()) break;  // an earlier way has been here, and has found nothing
+        if (again == way.end()) break;  // an earlier search was here and found nothing
         return {again, way.end()};
       }
       seen_at[f] = 1;

@@ -1,5 +1,5 @@
-// Lists of flows as files. Both readers throw text::InputError at the first thing that is wrong, in the order of the
-// file; a list that they return can be played: every flow begins.
+// Lists of flows as files. Both readers throw text::InputError at the first error in the order of the file. In a list
+// that they return every flow begins.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace loco::workloads::flows {
 
-/// What a number without a unit counts in a connection matrix's `start`, in picoseconds.
+/// The unit of numbers without a unit in a connection matrix's `start`, in picoseconds.
 using StartUnit = std::int64_t;
 
-/// `source,destination,bytes,start` and, if the first line names them, `id,class,after,delay`, in any order. `start`
-/// and `delay` are picoseconds or have a unit; `after: 3;7` begins a flow `delay` behind the later end of flows 3
-/// and 7. `nodes`: how many hosts there are.
+/// Reads `source,destination,bytes,start` and, if the first line names them, `id,class,after,delay`, in any order.
+/// `start` and `delay` are picoseconds or have a unit; `after: 3;7` starts a flow `delay` after the later end of flows
+/// 3 and 7. `nodes`: number of hosts.
 [[nodiscard]] FlowList read_flow_csv(const std::string& text, const std::string& file, std::uint32_t nodes);
 
 /// htsim's connection matrix (github.com/Broadcom/csg-htsim, sim/datacenter/connection_matrix.cpp has its grammar):

@@ -43,7 +43,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     place_.follow(this);
     for (NodeId n = 0; n < hosts_.size(); ++n) {
       const Host& host = hosts_[n];
-      if (host.to_take)  // a service: nobody waits for it
+      if (host.to_take)  // a service thread, which the end of the run does not wait for
         end_of(n).spawn(
             "receives", [this, n] { take(n); }, true);
       if (host.to_post == 0 && host.to_receive == 0) continue;
@@ -61,7 +61,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   void on_placed(std::uint64_t work_id, std::uint32_t bytes, sim::SimTime at) override {
     const auto f = static_cast<std::uint32_t>(work_id - 1);
     State& state = states_[f];
-    state.left -= std::min(state.left, bytes);  // what is repeated may be placed again
+    state.left -= std::min(state.left, bytes);  // repeated data may be placed again
     if (state.left != 0 || state.received_ps != kNever || state.gone) return;
     state.received_ps = at.ps;
     if (!fires(f, End::received)) return;
@@ -109,39 +109,39 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   }
 
  private:
-  /// What is known of a flow while it is played.
+  /// The state of a flow while it is played.
   struct State {
     std::int64_t due_ps = kNever;
     std::int64_t received_ps = kNever;
     std::int64_t completed_ps = kNever;
     std::uint32_t left = 0;     // bytes that are not in memory yet
-    std::uint32_t sent_to = 0;  // the first byte behind all that have been sent
+    std::uint32_t sent_to = 0;  // end of the bytes sent so far
     std::uint32_t sent = 0;
     std::uint32_t marked = 0;
     std::uint32_t repeated = 0;
     std::uint32_t slot = 0;
-    bool gone = false;  // failed, or will never begin
+    bool gone = false;  // it has failed, or will never begin
   };
 
-  /// A queue pair's thread, which posts one flow after the other.
+  /// The thread of a queue pair, which posts one flow after the other.
   struct Slot {
     Flag flag = 0;
-    std::uint32_t number = 0;  // among its host's
+    std::uint32_t number = 0;  // among the slots of its host
     std::uint32_t flow = 0;
-    std::uint64_t assigned = 0;  // flows that it has been given
+    std::uint64_t assigned = 0;  // number of flows assigned so far
   };
 
-  /// What a host's threads share.
+  /// What the threads of a host share.
   struct Host {
     Region memory{};
-    std::vector<std::uint32_t> timed{};    // flows that it posts at an instant, in order of that
+    std::vector<std::uint32_t> timed{};    // flows to post at a given time, in order
     std::deque<std::uint32_t> ready{};     // flows that are due
-    std::deque<std::uint32_t> received{};  // flows that fire triggers, and whose last byte has come
+    std::deque<std::uint32_t> received{};  // flows that fire triggers and whose last byte has arrived
     std::uint32_t to_post = 0;             // flows that are neither posted nor gone
     std::uint32_t to_complete = 0;         // flows that are neither complete nor gone
-    std::uint32_t to_receive = 0;          // flows that fire triggers, neither received nor gone
-    bool triggered = false;                // some of its flows begin by a trigger
-    bool to_take = false;                  // some are sent to it, and take a receive
+    std::uint32_t to_receive = 0;          // flows that fire triggers and are neither received nor gone
+    bool triggered = false;                // some of its flows are started by a trigger
+    bool to_take = false;                  // some flows to it are SENDs and consume a receive
     std::vector<std::unique_ptr<Slot>> slots{};
     std::vector<Slot*> idle{};
   };
@@ -150,8 +150,8 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     return flow.traffic_class == kWorkloadClass ? place_.part().service.traffic_class : flow.traffic_class;
   }
 
-  /// All parts of a machine have the same queue pairs, before anything happens. Those of the threads that post are the
-  /// first of their hosts.
+  /// All parts of a machine make the same queue pairs before anything else. The queue pairs of posting threads are the
+  /// first ones of their hosts.
   void connect_ahead() {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) {
       const Flow& flow = list_.flows[f];
@@ -174,7 +174,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   [[nodiscard]] VirtualTransport& end_of(NodeId n) { return *cluster_.context().nodes[n]; }
 
-  /// Receives are posted again as they are used.
+  /// Posts receives again as they are consumed.
   void take(NodeId n) {
     VirtualTransport& node = end_of(n);
     for (;;)
@@ -212,7 +212,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     if (instant > t.now_ps()) t.compute(instant - t.now_ps());
   }
 
-  /// Posts flows at their instants; nothing else starts any.
+  /// Posts flows at their times, if nothing else starts any.
   void post_timed(Transport& t) {
     Host& host = hosts_[t.my_node()];
     for (const std::uint32_t f : host.timed) {
@@ -222,7 +222,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     dismiss(t);
   }
 
-  /// Says at their instants that flows are due.
+  /// Marks flows as due at their times.
   void keep_time(Transport& t) {
     for (const std::uint32_t f : hosts_[t.my_node()].timed) {
       wait_until(t, list_.flows[f].start_ps);
@@ -234,7 +234,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     Host& host = hosts_[t.my_node()];
     const owned_flag own(t);
     while (host.to_post > 0) {
-      static_cast<void>(t.flag_load(own));  // a look: the thread is not ahead of the clock
+      static_cast<void>(t.flag_load(own));  // a load, so that the thread is not ahead of the clock
       if (host.ready.empty()) {
         t.pause();
         continue;
@@ -246,7 +246,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     dismiss(t);
   }
 
-  /// By the calling thread's own queue pair, or by an idle one's.
+  /// Posts through the calling thread's own queue pair or through an idle one.
   void post(Transport& t, std::uint32_t f) {
     Host& host = hosts_[t.my_node()];
     --host.to_post;
@@ -289,7 +289,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     });
   }
 
-  /// Nothing will be posted any more.
+  /// Tells the threads that nothing will be posted any more.
   void dismiss(Transport& t) {
     for (const auto& slot : hosts_[t.my_node()].slots) t.flag_fetch_add(slot->flag, 1);
   }
@@ -365,7 +365,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     cluster_.node(poster(f)).wake_all();
   }
 
-  /// A flow has failed: what it would have fired is not, and what never begins now is not waited for.
+  /// A flow has failed. Its triggers are not fired, and nobody waits for flows that now never begin.
   void fail(std::uint32_t f) {
     states_[f].gone = true;
     if (fires(f, End::received) && states_[f].received_ps == kNever) --hosts_[list_.flows[f].destination].to_receive;
@@ -394,8 +394,8 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   std::vector<std::pair<NodeId, Completion>> failures_;
   std::vector<Host> hosts_;
   std::vector<std::uint32_t> fired_;
-  std::array<std::uint8_t, 8> services_{};  // of flows' own classes
-  std::uint8_t inbox_ = 0;                  // of SENDs
+  std::array<std::uint8_t, 8> services_{};  // for the traffic classes of flows
+  std::uint8_t inbox_ = 0;                  // for SENDs
 };
 
 std::shared_ptr<Player> start(const WorkloadHosts& hosts, FlowList list, Play how) {

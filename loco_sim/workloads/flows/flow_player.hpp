@@ -1,8 +1,9 @@
-// Plays a list of flows on a simulated cluster: each is a WRITE or a SEND by its source, or a READ by its destination.
+// Plays a list of flows on a simulated cluster. Each flow is a WRITE or a SEND by its source, or a READ by its
+// destination.
 //
-// Queue pairs: one for each source and destination, which carries its flows in their order, or one for each flow under
-// way, taken again when its flow is complete. A flow begins at its instant, or when the trigger that starts it has been
-// fired; that is seen by a thread of the host where the firing flow ended. Determinism: a function of the cluster's
+// There is a queue pair for each source and destination, which carries their flows in order, or one for each flow in
+// flight, reused once its flow is complete. A flow begins at its time, or when the trigger that starts it has been
+// fired, which a thread on the host where the firing flow ended notices. The result depends only on the cluster's
 // configuration and the list.
 #pragma once
 
@@ -27,17 +28,17 @@ struct Play {
 
 class Player;
 
-/// Spawns the threads that play the list, whose hosts are nodes of the cluster. The cluster, which has not run yet, is
-/// to outlive the player, and the player the cluster's run.
+/// Spawns the threads that play the list, whose hosts are nodes of the cluster. The cluster must not have run yet. It
+/// must outlive the player, and the player must outlive the cluster's run.
 [[nodiscard]] std::shared_ptr<Player> start(const WorkloadHosts& hosts, FlowList list, Play how);
 
-/// Of each flow, in the order of the list, after the run. Flows that failed, or that waited for one that failed, have
-/// not ended.
+/// The result of each flow in the order of the list, after the run. Flows that failed, or waited for one that failed,
+/// have no end.
 [[nodiscard]] std::vector<FlowRecord> records(const Player& player);
 
-/// Flows that failed, and those that never began because of them.
+/// Number of flows that failed or never began because of a failure.
 [[nodiscard]] std::uint64_t failed(const Player& player);
-/// The nodes and completions of those that failed, in the order of time.
+/// Nodes and completions of the flows that failed, in the order of time.
 [[nodiscard]] std::vector<std::pair<NodeId, Completion>> failures(const Player& player);
 
 }  // namespace loco::workloads::flows

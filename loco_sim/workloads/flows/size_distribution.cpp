@@ -13,14 +13,14 @@ namespace loco::workloads::flows {
 namespace {
 __extension__ using Wide = unsigned __int128;
 
-/// "30" or "99.95" in units of 1e-9 of all; nothing for another text and for finer ones.
+/// Converts "30" or "99.95" to units of 1e-9 of all; nothing for text that is no number.
 std::optional<std::uint64_t> share_of(std::string_view percent) {
-  constexpr std::size_t kDigits = 7;  // behind the point: 1e-7 percent
+  constexpr std::size_t kDigits = 7;  // after the decimal point: 1e-7 percent
   const std::size_t point = percent.find('.');
   std::string digits(percent.substr(0, point));
   std::string rest(point == std::string_view::npos ? "" : percent.substr(point + 1));
   while (rest.size() > kDigits && rest.ends_with('0')) rest.pop_back();
-  // Finer digits, as of percentages that were computed, are cut.
+  // Further digits, as of computed percentages, are dropped.
   if (rest.size() > kDigits) rest.resize(kDigits);
   rest.resize(kDigits, '0');
   digits += rest;
@@ -80,7 +80,7 @@ std::uint64_t SizeDistribution::mean_thousandths() const {
 }
 
 std::uint64_t negative_log(std::uint64_t u) {
-  // u / 2^64 = m * 2^-(zeros + 1) with m from 1 on and below 2; the bits of log2(m) come by squaring.
+  // u / 2^64 = m * 2^-(zeros + 1) with 1 <= m < 2. Squaring gives the bits of log2(m).
   constexpr unsigned kBits = 40;
   constexpr std::uint64_t kLn2 = 0xb17217f7d1cf79abU;  // ln 2 in units of 2^-64
   const auto zeros = static_cast<unsigned>(std::countl_zero(u));

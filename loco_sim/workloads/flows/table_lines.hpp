@@ -1,4 +1,4 @@
-// Lines of words or values, as flow lists and distributions have them: each with its place, for messages.
+// Lines of words or values, as in flow lists and distributions, each with its place for error messages.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct TableLine {
   [[nodiscard]] const text::Place& place() const { return fields.front().place; }
 };
 
-/// The lines of a text that are not empty and do not begin with `#`, parted at `separator` (blanks around fields are
-/// left out; separated by blanks, several count as one).
+/// The lines of a text that are neither empty nor begin with `#`, split at `separator`. Blanks around fields are
+/// removed; if the separator is a blank, several count as one.
 [[nodiscard]] std::vector<TableLine> table_lines(const std::string& text, const std::string& file, char separator);
 
-/// A whole number from 0 to `most`; throws text::InputError, which calls it `what`.
+/// A whole number from 0 to `most`. Throws text::InputError, which names it `what`.
 [[nodiscard]] std::uint64_t number_of(const Field& field, const std::string& what, std::uint64_t most);
 
 }  // namespace loco::workloads::flows
