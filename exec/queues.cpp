@@ -218,7 +218,7 @@ void Conductor::create_qp(ProgramThread& thread) {
 
 void Conductor::reset(nic::QpId qp) {
   system_.modify_qp(qp, nic::QpState::reset);
-  if (tracing_) tracing_->reset(qp, !shares_receives_[qp]);
+  if (tracing_) tracing_->reset(qp);
 }
 
 void Conductor::modify_qp(ProgramThread& thread) {
@@ -250,7 +250,7 @@ void Conductor::modify_qp(ProgramThread& thread) {
   if (taken && to != nic::QpState::reset && to != nic::QpState::error)
     system_.set_qp_access(qp, rights_of(change.access));
   c.replies[0] = taken ? 0 : EINVAL;
-  if (taken && to == nic::QpState::reset && tracing_) tracing_->reset(qp, !shares_receives_[qp]);
+  if (taken && to == nic::QpState::reset && tracing_) tracing_->reset(qp);
   const bool alive = from != nic::QpState::reset && from != nic::QpState::error;
   if (taken && alive && to == nic::QpState::error && shares_receives_[qp])
     tell(thread.program, AsyncEvent::last_wqe, qp);

@@ -69,9 +69,7 @@ void Tracing::polled(const Caller& by, nic::Cpu& cpu, nic::CqId cq, std::span<co
   for (const nic::Cqe& cqe : cqes) hosts::took_completion(caller, cpu, cq, cqe);
 }
 
-void Tracing::reset(nic::QpId qp, bool own) {
-  recorder_.verbs()->reset(qp, own ? system_.queue_pair(qp).receives : trace::Verbs::kNone);
-}
+void Tracing::reset(nic::QpId qp) { recorder_.verbs()->reset(system_, qp); }
 
 void Tracing::load(const Caller& by, nic::Cpu& cpu, nic::Address word, bool flag) {
   const trace::CallId call = begin(by, trace::Method::read, 0, flag);

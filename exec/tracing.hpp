@@ -40,8 +40,8 @@ class Tracing {
   void posted(nic::QpId qp, std::span<const nic::Wqe> wqes);
   void posted_receives(const Caller& by, std::uint32_t queue, std::span<const nic::RecvWqe> wqes);
   void polled(const Caller& by, nic::Cpu& cpu, nic::CqId cq, std::span<const nic::Cqe> cqes);
-  /// A queue pair has gone to RESET; `own`: its receives are its own.
-  void reset(nic::QpId qp, bool own);
+  /// A queue pair has gone to RESET.
+  void reset(nic::QpId qp);
   /// The word is going to be read, or has been written, by a plain access or one by which something is told.
   void load(const Caller& by, nic::Cpu& cpu, nic::Address word, bool flag);
   void stored(const Caller& by, nic::Cpu& cpu, nic::Address word, bool flag);

@@ -29,6 +29,10 @@ VerbsRecorder* Thread::verbs() const {
   return recorder == nullptr ? nullptr : recorder->verbs();
 }
 
+void Thread::record_reset(nic::QpId qp) {
+  if (verbs() != nullptr) verbs()->reset(fibers_.system(), qp);
+}
+
 /// Precondition: a verbs program is being recorded.
 Caller Thread::caller() const {
   Recorder& recorder = *fibers_.recorder();

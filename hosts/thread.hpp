@@ -117,6 +117,8 @@ struct Thread {
   /// Begins a call of the memory models (rdmawait's) in the trace. Returns 0 without a trace.
   trace::CallId begin_operation(trace::Method method, std::uint64_t argument = 0, std::uint64_t work_id = 0);
   void finish_operation(trace::CallId call, std::uint64_t result);
+  /// Tells the trace that a queue pair has gone to RESET.
+  void record_reset(nic::QpId qp);
 
  private:
   /// The recorder of verbs programs; null: not recording, or no verbs program.

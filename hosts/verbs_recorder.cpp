@@ -123,7 +123,7 @@ void VerbsRecorder::known(std::uint32_t thread, std::uint32_t queue, std::uint32
   }
 }
 
-void VerbsRecorder::reset(nic::QpId qp, std::uint32_t queue) {
+void VerbsRecorder::reset(const nic::System& system, nic::QpId qp) {
   messages_.erase(qp);
   for (auto& [cq, waiting] : entries_)
     std::erase_if(waiting, [&](std::uint32_t e) {
@@ -131,7 +131,9 @@ void VerbsRecorder::reset(nic::QpId qp, std::uint32_t queue) {
       verbs_.entries[e].cq = Verbs::kNone;
       return true;
     });
-  if (queue == Verbs::kNone) return;
+  const nic::System::QueuePairMade made = system.queue_pair(qp);
+  const std::uint32_t queue = made.receives;
+  if (queue == nic::kNone || made.shares_receives) return;
   for (const std::uint32_t r : receives_[queue].receives) verbs_.receives[r].queue = Verbs::kNone;
   receives_.erase(queue);
 }

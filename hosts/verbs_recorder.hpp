@@ -45,9 +45,9 @@ class VerbsRecorder {
   void known(std::uint32_t thread, std::uint32_t queue, std::uint32_t count);
   void polled(trace::CallId call, nic::CqId cq, const nic::Cqe& cqe);
 
-  /// A queue pair goes to RESET: its completions that have not been polled and the receives of its own queue, if it
-  /// has one (`receives`, else trace::Verbs::kNone), are nobody's any more.
-  void reset(nic::QpId qp, std::uint32_t receives);
+  /// A queue pair has gone to RESET: its completions that have not been polled, and the receives of a queue of its own,
+  /// are lost.
+  void reset(const nic::System& system, nic::QpId qp);
 
   void on_message(const nic::MessageArrival& message);
   void on_cqe(nic::CqId cq, const nic::Cqe& cqe);

@@ -176,7 +176,8 @@ class System {
     QpType type = QpType::rc;
     QpId peer = kNone;
     CqId send_cq = 0, recv_cq = 0;
-    std::uint32_t receives = kNone;  ///< its receive queue, shared or not
+    std::uint32_t receives = kNone;  ///< its receive queue
+    bool shares_receives = false;    ///< with other queue pairs
   };
   [[nodiscard]] QueuePairMade queue_pair(QpId qp) const;
   [[nodiscard]] std::size_t completion_queues() const;

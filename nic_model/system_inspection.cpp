@@ -104,12 +104,14 @@ System::Made System::made() const {
 System::QueuePairMade System::queue_pair(QpId qp) const {
   const State& s = *state_;
   const Connection& c = s.connections.at(qp);
+  const std::uint32_t receives = s.responders[qp].receive_queue();
   return {.node = s.kernel.host_of(c.node()),
           .type = c.type(),
           .peer = c.peer(),
           .send_cq = s.requesters[qp].cq(),
           .recv_cq = s.responders[qp].cq(),
-          .receives = s.responders[qp].receive_queue()};
+          .receives = receives,
+          .shares_receives = receives != kNone && s.receive_queues[receives].shared()};
 }
 std::size_t System::completion_queues() const { return state_->cqs.size(); }
 std::uint32_t System::cq_entries(CqId cq) const { return state_->cqs.at(cq).entries(); }

@@ -153,9 +153,10 @@ void Thread::fence(Where where) {
 }
 
 void Thread::modify_qp(nic::QpId qp, nic::QpState to, const nic::QpAttributes& attributes) {
-  static_cast<void>(core());
+  hosts::Thread& thread = core();
   switch (fibers_.system().modify_qp(qp, to, attributes)) {
     case nic::ModifyResult::ok:
+      if (to == nic::QpState::reset) thread.record_reset(qp);
       return;
     case nic::ModifyResult::invalid_transition:
       throw VerbsError(fmt::format("modify_qp: queue pair {} cannot go to that state from the one that it is in", qp));

@@ -222,6 +222,48 @@ def test_states_are_those_of_the_specification():
         m.modify_qp(qp, "reset", mtu=4)
 
 
+def test_a_queue_pair_that_is_reset_has_lost_what_it_held():
+    """Two receives and a completion that nobody polled are gone: what is received afterwards is of the third one."""
+    m = verbs.Machine(nodes=2)
+    here, there = m.register(0, 8), m.register(1, 24)
+    cq, rcq = m.create_cq(0), m.create_cq(1)
+    qp, peer = m.create_qp(0, cq), m.create_qp(1, m.create_cq(1), rcq)
+
+    def join():
+        for one, other in ((qp, peer), (peer, qp)):
+            for step in ({"to": "init"}, {"to": "rtr", "dest_qp": other}, {"to": "rts"}):
+                m.modify_qp(one, **step)
+
+    def sender(t):
+        for value in (7, 8):
+            yield t.store(here, value)
+            yield t.post_send(qp, "send", local=here)
+            assert (yield t.wait_cq(cq)).ok
+            if value == 7:
+                yield t.modify_qp(qp, "reset")
+                yield t.modify_qp(peer, "reset")
+                for one, other in ((qp, peer), (peer, qp)):
+                    yield t.modify_qp(one, "init")
+                    yield t.modify_qp(one, "rtr", dest_qp=other)
+                    yield t.modify_qp(one, "rts")
+                yield t.post_recv(peer, there[16:], wr_id=3)
+
+    join()
+    for i in range(2):
+        m.post_recv(peer, there[8 * i:8 * i + 8], wr_id=i + 1)
+
+    def receiver(t):
+        while not (done := (yield t.poll_cq(rcq))) or done[0].wr_id != 3:
+            yield t.compute(10_000_000)
+        return (yield t.load(there[16:]))
+
+    m.spawn(0, sender)
+    thread = m.spawn(1, receiver)
+    run = m.run()
+    assert thread.returned == 8
+    assert run.check("rdmatso").ok, run.check("rdmatso")
+
+
 def test_networks_and_faults_are_a_scenarios():
     def hop(**options):
         m = verbs.Machine(**options)
