@@ -162,11 +162,11 @@ def offered_by_zsh(folder, line):
     code = f"""
 zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z 'PS1=; COLUMNS=200; LISTMAX=100000; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; bindkey "^I" list-choices; echo REA""DY'
+zpty -w z 'PS1=; COLUMNS=200; LISTMAX=100000; fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D'
+zpty -w z 'list() {{ zle list-choices; zle -R; print LIS""TED }}; zle -N list; bindkey "^I" list; echo REA""DY'
 zpty -r z out '*READY*'
 zpty -w -n z '{line}'$'\\t'
-repeat 100; do sleep 0.05; zpty -r -t z more && out+=$more; [[ $out == *{line.split()[-1]}*{line.split()[-1]}* ]] && break; done
-sleep 0.2; while zpty -r -t z more; do out+=$more; done
+zpty -r z out '*LISTED*'
 print -r -- "$out"
 zpty -d z
 """
