@@ -34,7 +34,7 @@ PAPER = "tests/litmus/loco-paper.yaml"
         ("perf write_lat -q 2", "loco-sim perf write_lat: --qp: expected 1, what latency tests have, found 2"),
         ("perf write_lat -I 1000", "loco-sim perf write_lat: --inline: expected at most 236, what the NIC takes, found 1000"),
         ("perf write_bw --region 1 -s 8", "--region: expected at least a message's 8 bytes, found 1"),
-        ("verify README.md --check-certificate README.md", "README.md:3:"),
+        ("verify README.md --check-certificate README.md", "README.md:4:"),
         ("verify scenarios", "scenarios:1:1: expected a readable file, found none; this is a folder"),
         ("schema extra", 'loco-sim schema: expected no further argument, found "extra"'),
         ("list faults nosuch", "loco-sim list faults: expected one of posted_passes_posted, "),
