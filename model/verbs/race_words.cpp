@@ -1,6 +1,9 @@
 // Races in words: which of the candidates are some, what they are called, and what would order the accesses.
+#include <array>
 #include <fmt/format.h>
+#include <set>
 #include <stdexcept>
+#include <string>
 
 #include "model/verbs/describe.hpp"
 #include "model/verbs/race_finder.hpp"

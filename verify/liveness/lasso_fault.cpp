@@ -1,5 +1,6 @@
 // Is a lasso a counterexample? What a graph found, or what a file says, is taken step by step by the exact semantics.
 #include <algorithm>
+#include <fmt/format.h>
 #include <set>
 #include <utility>
 
