@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "exec/places.hpp"
-#include "hosts/verbs_calls.hpp"
 #include "text/words.hpp"
 
 namespace loco::exec {
@@ -42,13 +41,16 @@ std::uint32_t Tracing::place(const Caller& by) {
   return found->second;
 }
 
+hosts::Caller Tracing::call_of(const Caller& by) {
+  return {recorder_, by.thread, place(by), system_, system_.now().ps};
+}
+
 trace::CallId Tracing::begin(const Caller& by, trace::Method method, std::uint64_t argument, bool flag) {
-  const hosts::Caller caller{recorder_, by.thread, place(by), system_, system_.now().ps};
-  return caller.begin(method, argument, 0, flag);
+  return call_of(by).begin(method, argument, 0, flag);
 }
 
 void Tracing::begin_requests(const Caller& by, std::span<nic::Wqe> wqes) {
-  const hosts::Caller caller{recorder_, by.thread, place(by), system_, system_.now().ps};
+  const hosts::Caller caller = call_of(by);
   for (nic::Wqe& wqe : wqes) hosts::begin_request(caller, wqe);
 }
 
@@ -60,12 +62,12 @@ void Tracing::posted(nic::QpId qp, std::span<const nic::Wqe> wqes) {
 }
 
 void Tracing::posted_receives(const Caller& by, std::uint32_t queue, std::span<const nic::RecvWqe> wqes) {
-  const hosts::Caller caller{recorder_, by.thread, place(by), system_, system_.now().ps};
+  const hosts::Caller caller = call_of(by);
   for (const nic::RecvWqe& wqe : wqes) hosts::posted_receive(caller, queue, wqe);
 }
 
 void Tracing::polled(const Caller& by, nic::Cpu& cpu, nic::CqId cq, std::span<const nic::Cqe> cqes) {
-  const hosts::Caller caller{recorder_, by.thread, place(by), system_, system_.now().ps};
+  const hosts::Caller caller = call_of(by);
   for (const nic::Cqe& cqe : cqes) hosts::took_completion(caller, cpu, cq, cqe);
 }
 

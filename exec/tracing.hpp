@@ -16,6 +16,7 @@
 
 #include "exec/options.hpp"
 #include "hosts/recorder.hpp"
+#include "hosts/verbs_calls.hpp"
 #include "nic_model/system.hpp"
 #include "trace/trace.hpp"
 
@@ -54,6 +55,8 @@ class Tracing {
 
  private:
   [[nodiscard]] std::uint32_t place(const Caller& by);
+  /// The call that comes next, as hosts/ records it.
+  [[nodiscard]] hosts::Caller call_of(const Caller& by);
   [[nodiscard]] trace::CallId begin(const Caller& by, trace::Method method, std::uint64_t argument, bool flag);
 
   const nic::System& system_;

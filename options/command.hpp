@@ -28,6 +28,11 @@ struct Number {
 using Slot = std::variant<Number, bool*, double*, std::string*, std::optional<std::string>*, std::vector<std::string>*,
                           std::vector<std::uint64_t>*>;
 
+[[nodiscard]] inline bool is_list(const Slot& slot) {
+  return std::holds_alternative<std::vector<std::string>*>(slot) ||
+         std::holds_alternative<std::vector<std::uint64_t>*>(slot);
+}
+
 /// Seconds stand for themselves (double); a duration is picoseconds, and as perftest has it a bare number is seconds.
 enum class Kind : std::uint8_t { of_member, flag, integer, choice, size, duration, seconds, text };
 

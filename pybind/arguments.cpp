@@ -50,11 +50,6 @@ std::string takes(const Row& row) {
   throw py::error_already_set();
 }
 
-bool is_list(const options::Slot& slot) {
-  return std::holds_alternative<std::vector<std::string>*>(slot) ||
-         std::holds_alternative<std::vector<std::uint64_t>*>(slot);
-}
-
 void take_one(const std::string& call, const Row& row, void* owner, const py::handle& value) {
   const std::optional<std::string> text = text_of(row, value);
   if (!text) refuse(call, row, value, true);

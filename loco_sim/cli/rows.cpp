@@ -16,10 +16,6 @@ namespace {
 using options::Row;
 using Words = std::vector<std::string>;
 
-bool is_list(const options::Slot& slot) {
-  return std::holds_alternative<Words*>(slot) || std::holds_alternative<std::vector<std::uint64_t>*>(slot);
-}
-
 /// The first that is a word: `--tx-depth`.
 std::string name_of(const Row& row) {
   const std::size_t dashes = row.names.find("--");

@@ -12,6 +12,9 @@
 
 namespace loco::libfabric {
 
+using process::word;
+using process::Word;
+
 namespace {
 
 /// Messages between transports: the address of the answering endpoint; a registration; an atomic to execute, and its
@@ -66,11 +69,6 @@ Status status_of(int error) {
     default:
       return Status::retry_exc_err;  // of a software provider that can no longer reach the peer
   }
-}
-
-using Word = std::atomic_ref<std::uint64_t>;
-Word word(Address address) {
-  return Word(*reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): it is a pointer
 }
 
 /// Providers resend what has not been acknowledged only during their calls.

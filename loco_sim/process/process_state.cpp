@@ -9,15 +9,6 @@
 
 namespace loco::process {
 
-namespace {
-
-std::atomic_ref<std::uint64_t> word(Address address) {
-  return std::atomic_ref<std::uint64_t>(
-      *reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): an address is a pointer
-}
-
-}  // namespace
-
 // --- memory ----------------------------------------------------------------------------------------------------------
 
 Region ProcessTransport::allocate(std::uint64_t size) {

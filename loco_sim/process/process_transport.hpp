@@ -36,6 +36,12 @@
 
 namespace loco::process {
 
+/// A word of network memory, which other threads and NICs change, too.
+using Word = std::atomic_ref<std::uint64_t>;
+[[nodiscard]] inline Word word(Address address) {
+  return Word(*reinterpret_cast<std::uint64_t*>(address));  // NOLINT(performance-no-int-to-ptr): it is a pointer
+}
+
 struct Options {
   std::vector<HostAddress> hosts;
   NodeId node = 0;

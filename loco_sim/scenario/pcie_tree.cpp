@@ -4,6 +4,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
 #include <vector>
 
 #include "loco_sim/scenario/network_parts.hpp"
@@ -149,6 +150,15 @@ Place read_place(const Settings& s, const std::string& prefix, const nic::HostCo
   return place;
 }
 
+/// Rate, credits and delay of a link; those that are not given stay as they are.
+void read_link(const Settings& s, const std::string& prefix, nic::PcieLinkConfig& link,
+               std::optional<sim::Duration>& delay) {
+  if (const Value* v = given(s, prefix + "rate"); v != nullptr) link.rate = {static_cast<std::uint64_t>(v->number)};
+  if (const Value* v = given(s, prefix + "credits"); v != nullptr)
+    link.credits = {static_cast<std::uint64_t>(v->number)};
+  if (const Value* v = given(s, prefix + "delay"); v != nullptr) delay = sim::Duration{v->number};
+}
+
 nic::PcieSwitchConfig read_switch(const Settings& s, const std::string& prefix, const nic::HardwareProfile& nic,
                                   const nic::HostConfig& host, Switches& switches) {
   const Place place = read_place(s, prefix, host, switches);
@@ -156,11 +166,7 @@ nic::PcieSwitchConfig read_switch(const Settings& s, const std::string& prefix, 
                             .above = place.pcie_switch,
                             .socket = place.socket,
                             .link = {.rate = link_rate(nic, s, prefix)}};
-  if (const Value* rate = given(s, prefix + "rate"); rate != nullptr)
-    one.link.rate = {static_cast<std::uint64_t>(rate->number)};
-  if (const Value* credits = given(s, prefix + "credits"); credits != nullptr)
-    one.link.credits = {static_cast<std::uint64_t>(credits->number)};
-  if (const Value* delay = given(s, prefix + "delay"); delay != nullptr) one.delay = sim::Duration{delay->number};
+  read_link(s, prefix, one.link, one.delay);
   if (const Value* forwarding = given(s, prefix + "forwarding"); forwarding != nullptr)
     one.store_and_forward = forwarding->number == 1;
   return one;
@@ -198,12 +204,7 @@ void read_sockets(const Settings& s, const std::string& prefix, nic::HostConfig&
     if (const Value* v = value(key); v != nullptr && host.sockets.count == 1)
       throw text::InputError(v->place, prefix + "pcie." + key, "pcie.sockets: 2 or more", "one socket");
   }
-  if (const Value* rate = value("socket_link.rate"); rate != nullptr)
-    host.sockets.link.rate = {static_cast<std::uint64_t>(rate->number)};
-  if (const Value* delay = value("socket_link.delay"); delay != nullptr)
-    host.sockets.delay = sim::Duration{delay->number};
-  if (const Value* credits = value("socket_link.credits"); credits != nullptr)
-    host.sockets.link.credits = {static_cast<std::uint64_t>(credits->number)};
+  read_link(s, prefix + "pcie.socket_link.", host.sockets.link, host.sockets.delay);
   if (const Value* order = value("memory_order"); order != nullptr)
     host.sockets.order = static_cast<nic::MemoryOrder>(order->number);
 }

@@ -59,55 +59,38 @@ LOCO_EXPORT void __tsan_vptr_update(void** at, void* value) {
 LOCO_EXPORT void __tsan_vptr_read(void**) {}
 
 // The program carries out its atomics through these, all sequentially consistent.
-#define LOCO_ATOMICS(bits, T)                                                                         \
-  LOCO_EXPORT T __tsan_atomic##bits##_load(const volatile T* a, int) {                                \
-    flag(a, sizeof(T), false, LOCO_WHERE);                                                            \
-    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                      \
-  }                                                                                                   \
-  LOCO_EXPORT void __tsan_atomic##bits##_store(volatile T* a, T v, int) {                             \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                         \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_exchange(volatile T* a, T v, int) {                             \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_exchange_n(a, v, __ATOMIC_SEQ_CST);                                               \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_add(volatile T* a, T v, int) {                            \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_fetch_add(a, v, __ATOMIC_SEQ_CST);                                                \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_sub(volatile T* a, T v, int) {                            \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_fetch_sub(a, v, __ATOMIC_SEQ_CST);                                                \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_and(volatile T* a, T v, int) {                            \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_fetch_and(a, v, __ATOMIC_SEQ_CST);                                                \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_or(volatile T* a, T v, int) {                             \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_fetch_or(a, v, __ATOMIC_SEQ_CST);                                                 \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_xor(volatile T* a, T v, int) {                            \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_fetch_xor(a, v, __ATOMIC_SEQ_CST);                                                \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_fetch_nand(volatile T* a, T v, int) {                           \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_fetch_nand(a, v, __ATOMIC_SEQ_CST);                                               \
-  }                                                                                                   \
-  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_strong(volatile T* a, T* c, T v, int, int) { \
+#define LOCO_CHANGES(bits, T, name, builtin)                            \
+  LOCO_EXPORT T __tsan_atomic##bits##_##name(volatile T* a, T v, int) { \
+    flag(a, sizeof(T), true, LOCO_WHERE);                               \
+    return __atomic_##builtin(a, v, __ATOMIC_SEQ_CST);                  \
+  }
+#define LOCO_EXCHANGES_IF(bits, T, kind)                                                              \
+  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_##kind(volatile T* a, T* c, T v, int, int) { \
     flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
     return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;   \
-  }                                                                                                   \
-  LOCO_EXPORT int __tsan_atomic##bits##_compare_exchange_weak(volatile T* a, T* c, T v, int, int) {   \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    return __atomic_compare_exchange_n(a, c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST) ? 1 : 0;   \
-  }                                                                                                   \
-  LOCO_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T c, T v, int, int) {       \
-    flag(a, sizeof(T), true, LOCO_WHERE);                                                             \
-    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                 \
-    return c;                                                                                         \
+  }
+#define LOCO_ATOMICS(bits, T)                                                                   \
+  LOCO_EXPORT T __tsan_atomic##bits##_load(const volatile T* a, int) {                          \
+    flag(a, sizeof(T), false, LOCO_WHERE);                                                      \
+    return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                                \
+  }                                                                                             \
+  LOCO_EXPORT void __tsan_atomic##bits##_store(volatile T* a, T v, int) {                       \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                       \
+    __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                             \
+  LOCO_CHANGES(bits, T, exchange, exchange_n)                                                   \
+  LOCO_CHANGES(bits, T, fetch_add, fetch_add)                                                   \
+  LOCO_CHANGES(bits, T, fetch_sub, fetch_sub)                                                   \
+  LOCO_CHANGES(bits, T, fetch_and, fetch_and)                                                   \
+  LOCO_CHANGES(bits, T, fetch_or, fetch_or)                                                     \
+  LOCO_CHANGES(bits, T, fetch_xor, fetch_xor)                                                   \
+  LOCO_CHANGES(bits, T, fetch_nand, fetch_nand)                                                 \
+  LOCO_EXCHANGES_IF(bits, T, strong)                                                            \
+  LOCO_EXCHANGES_IF(bits, T, weak)                                                              \
+  LOCO_EXPORT T __tsan_atomic##bits##_compare_exchange_val(volatile T* a, T c, T v, int, int) { \
+    flag(a, sizeof(T), true, LOCO_WHERE);                                                       \
+    __atomic_compare_exchange_n(a, &c, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);           \
+    return c;                                                                                   \
   }
 LOCO_ATOMICS(8, std::uint8_t)
 LOCO_ATOMICS(16, std::uint16_t)
