@@ -75,7 +75,7 @@ HostFacts Conductor::facts_of(std::uint32_t host) const {
   HostFacts f{};
   f.host = host;
   f.hosts = static_cast<std::uint32_t>(programs_.size());
-  f.nics = std::min(system_.config().hosts.nics(host), kNicsMax);
+  f.nics = std::min(system_.config().hosts.nics(nic::HostId(host)), kNicsMax);
   f.mtu = static_cast<std::uint32_t>(p.link_mtu.count);
   f.max_rd_atomic = p.nic_max_rd_atomic;
   f.inline_max = static_cast<std::uint32_t>(p.nic_inline_max.count);

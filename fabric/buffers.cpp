@@ -178,14 +178,14 @@ void PacketNetwork::resume(sim::EventQueue& events, sim::SimTime now, topology::
   events.push({.at = now, .what = kEventResumed, .where = i.from});
 }
 
-void PacketNetwork::pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) {
+void PacketNetwork::pause_host(sim::EventQueue& events, sim::SimTime now, PortId host, bool stop) {
   if (!wiring_) return;
   std::uint8_t classes = 0xff;
   if (!storms_.empty()) {
-    pausing_hosts_[host] = stop;
-    classes = static_cast<std::uint8_t>(classes & ~storms_[host]);
+    pausing_hosts_[host.index()] = stop;
+    classes = static_cast<std::uint8_t>(classes & ~storms_[host.index()]);
   }
-  pause_links(events, now, host, stop, classes);
+  pause_links(events, now, host.index(), stop, classes);
 }
 
 /// Without classes, any of them stands for all.
@@ -223,15 +223,17 @@ void PacketNetwork::storm(sim::EventQueue& events, sim::SimTime now, const Pause
   pause_links(events, now, storm.host, stop, storm.classes);
 }
 
-std::uint64_t PacketNetwork::host_headroom(NodeId host) const {
+std::uint64_t PacketNetwork::host_headroom(PortId host) const {
   std::uint64_t bytes = 0;
   if (!wiring_) return bytes;
-  for (const topology::LinkId out : wiring_->graph.ports(host)) bytes += info(topology::opposite(out)).headroom;
+  for (const topology::LinkId out : wiring_->graph.ports(host.index())) bytes += info(topology::opposite(out)).headroom;
   return bytes;
 }
 
-bool PacketNetwork::paused(NodeId host, NodeId to, std::uint32_t traffic_class) const {
+bool PacketNetwork::paused(PortId port, PortId destination, std::uint32_t traffic_class) const {
   if (!wiring_) return false;
+  const NodeId host = port.index();
+  const NodeId to = destination.index();
   if (classed_) {
     const auto ports = wiring_->graph.ports(host);
     return std::any_of(ports.begin(), ports.end(), [&](auto link) { return class_is_full(link, traffic_class); });
@@ -245,8 +247,8 @@ bool PacketNetwork::paused(NodeId host, NodeId to, std::uint32_t traffic_class) 
   return std::any_of(ports.begin(), ports.end(), [&](topology::LinkId link) { return lane_of(link).paused; });
 }
 
-void PacketNetwork::await_resume(NodeId host) {
-  for (const topology::LinkId link : wiring_->graph.ports(host)) {
+void PacketNetwork::await_resume(PortId host) {
+  for (const topology::LinkId link : wiring_->graph.ports(host.index())) {
     if (classed_ || lane_of(link).paused) lane_of(link).awaited = true;
   }
 }

@@ -64,7 +64,7 @@ void FlowNetwork::withdraw(QpId qp, bool response) {
 void FlowNetwork::append(sim::SimTime at, std::uint32_t lane, std::uint32_t slot) {
   MessageLane& l = lanes_[lane];
   const Packet& packet = packets_[slot];
-  l.waiting.push_back({.at = at, .packet = slot, .bytes = packet.wire, .destination = packet.destination});
+  l.waiting.push_back({.at = at, .packet = slot, .bytes = packet.wire, .destination = packet.destination.index()});
   if (l.waiting.size() == 1) start_flow(lane, at);
 }
 
@@ -72,18 +72,18 @@ void FlowNetwork::start_flow(std::uint32_t lane, sim::SimTime at) {
   const Entry& entry = lanes_[lane].waiting.front();
   const Packet& packet = packets_[entry.packet];
   PacketFormat format = config_.packets;
-  format.gap = config_.gap_of(packet.source);
-  starts_.push_back(
-      {std::max(at, entry.at), lane, packet.source, packet.destination, entry.bytes, burst_of(packet, format)});
+  format.gap = config_.gap_of(packet.source.index());
+  starts_.push_back({std::max(at, entry.at), lane, packet.source.index(), packet.destination.index(), entry.bytes,
+                     burst_of(packet, format)});
 }
 
 sim::SimTime FlowNetwork::send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) {
   if (packet.source == packet.destination) {
-    lanes_[packet.source].arriving.push_back({.at = now + latency + config_.loopback_of(packet.source),
-                                              .packet = keep(packet),
-                                              .bytes = packet.wire,
-                                              .destination = packet.destination});
-    arm(events, now, packet.source);
+    lanes_[packet.source.index()].arriving.push_back({.at = now + latency + config_.loopback_of(packet.source.index()),
+                                                      .packet = keep(packet),
+                                                      .bytes = packet.wire,
+                                                      .destination = packet.destination.index()});
+    arm(events, now, packet.source.index());
     return now;
   }
   const std::uint32_t index = lane_of(packet);

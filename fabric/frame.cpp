@@ -174,8 +174,8 @@ void ip_and_udp(Writer& w, const Packet& p, std::size_t behind, std::uint16_t id
   w.number(64, 1);
   w.number(17, 1);
   w.number(0, 2);
-  w.number(0x0a00'0000U + p.source + 1, 4);
-  w.number(0x0a00'0000U + p.destination + 1, 4);
+  w.number(0x0a00'0000U + p.source.index() + 1, 4);
+  w.number(0x0a00'0000U + p.destination.index() + 1, 4);
   const std::uint16_t sum = checksum(std::span(w.bytes()).subspan(begin, kIpBytes));
   w.bytes()[begin + 10] = static_cast<std::byte>(sum >> 8U);
   w.bytes()[begin + 11] = static_cast<std::byte>(sum & 0xffU);
@@ -216,8 +216,8 @@ Frame roce_frame(const Packet& packet, Transport transport, std::span<const std:
   extensions(extension, packet);
   const std::size_t behind = kBthBytes + extension.bytes().size() + packet.length + pad + kCrcBytes;
   Writer w;
-  mac(w, packet.destination);
-  mac(w, packet.source);
+  mac(w, packet.destination.index());
+  mac(w, packet.source.index());
   w.number(0x0800, 2);
   ip_and_udp(w, packet, behind, identification);
   bth(w, packet, transport, pad);

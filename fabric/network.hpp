@@ -87,20 +87,20 @@ class Network {
   /// lost: whoever owns payload bytes must know.
   virtual std::optional<Lost> take_lost() { return std::nullopt; }
 
-  /// Is the port of this host paused, or one of them? Where packets may take any of them (Config::planes): are all that
-  /// lead to `to`? With classes: for this one? Then its NIC should not send there, but ask to be told by a
-  /// kEventResumed.
-  [[nodiscard]] virtual bool paused(NodeId /*host*/, NodeId /*to*/, std::uint32_t /*traffic_class*/) const {
+  /// What the graph calls a host is a port of the machine. Is its link paused, or one of them? Where packets may take
+  /// any of them (Config::planes): are all that lead to `to`? With classes: for this one? Then its NIC should not send
+  /// there, but ask to be told by a kEventResumed.
+  [[nodiscard]] virtual bool paused(PortId /*host*/, PortId /*to*/, std::uint32_t /*traffic_class*/) const {
     return false;
   }
-  virtual void await_resume(NodeId /*host*/) {}
+  virtual void await_resume(PortId /*host*/) {}
   /// Tells whatever sends to this host to stop (or to go on): its NIC has no room for more. See host_headroom().
-  virtual void pause_host(sim::EventQueue& /*events*/, sim::SimTime /*now*/, NodeId /*host*/, bool /*stop*/) {}
+  virtual void pause_host(sim::EventQueue& /*events*/, sim::SimTime /*now*/, PortId /*host*/, bool /*stop*/) {}
   /// Bytes that may still come to a host after it has decided to pause its links.
-  [[nodiscard]] virtual std::uint64_t host_headroom(NodeId /*host*/) const { return 0; }
+  [[nodiscard]] virtual std::uint64_t host_headroom(PortId /*host*/) const { return 0; }
   /// What a host's fastest port sends at, or all of them where packets may take any; without links of its own, the rate
   /// of links in general.
-  [[nodiscard]] virtual sim::BitsPerSecond port_rate(NodeId /*host*/) const { return config_.link_rate; }
+  [[nodiscard]] virtual sim::BitsPerSecond port_rate(PortId /*host*/) const { return config_.link_rate; }
 
   /// What a packet of so many bytes takes alone, from its first bit on the first link until it is handed over, and how
   /// many switches it passes. Nothing where there are no links.
@@ -108,7 +108,7 @@ class Network {
     sim::Duration time{};
     std::uint32_t switches = 0;
   };
-  [[nodiscard]] virtual Way way(NodeId /*from*/, NodeId /*to*/, std::uint32_t /*bytes*/) const { return {}; }
+  [[nodiscard]] virtual Way way(PortId /*from*/, PortId /*to*/, std::uint32_t /*bytes*/) const { return {}; }
 
   // --- in-band telemetry (congestion/feedback.hpp), where congestion control asks for it ---------------------------
   /// Room for what switches write into a packet: give the name to the packet. Whoever takes the packet takes it back;

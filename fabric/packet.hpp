@@ -8,11 +8,15 @@
 #include <cstdint>
 
 #include "rdma/packet_opcode.hpp"
+#include "sim/id.hpp"
 #include "sim/time.hpp"
 
 namespace loco::fabric {
 
-using NodeId = std::uint32_t;  ///< index of a host of the network: a NIC, of which a machine may have several
+/// A port of a NIC: what has an address, and its cables, on the network. Machines may have several NICs, and NICs
+/// several ports.
+using PortId = sim::Id<struct PortKind>;
+using NodeId = std::uint32_t;  ///< a port as the graph knows it, a vertex: PortId::index()
 using QpId = std::uint32_t;    ///< index of a queue pair, unique in the whole system
 
 /// Packet sequence number: 24 bits, wraps (IBTA 9.7.1).
@@ -58,8 +62,8 @@ enum class NakCode : std::uint8_t {
 inline constexpr std::uint32_t kNoBuffer = 0xffffffffU;
 
 struct Packet {
-  NodeId source = 0;
-  NodeId destination = 0;
+  PortId source{};
+  PortId destination{};
   QpId source_qp = 0;
   QpId destination_qp = 0;
   Opcode opcode = Opcode::write;

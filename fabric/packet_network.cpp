@@ -61,24 +61,24 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
   ++packets_sent_;
   const bool loopback = packet.source == packet.destination;
   if (loopback || config_.topology == Topology::ideal) {
-    pass(events, config_.topology == Topology::ideal ? own_lane(packet) : packet.source,
+    pass(events, config_.topology == Topology::ideal ? own_lane(packet) : packet.source.index(),
          now + latency +
-             (loopback ? config_.loopback_of(packet.source)
-                       : config_.link_delay + config_.delivery_to(packet.destination)),
+             (loopback ? config_.loopback_of(packet.source.index())
+                       : config_.link_delay + config_.delivery_to(packet.destination.index())),
          packet);
     return now;
   }
-  Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination};
+  Entry entry{.at = now + latency, .bytes = packet.wire, .destination = packet.destination.index()};
   if (config_.options.routing != Routing::deterministic) {
-    entry.flow = topology::flow_hash(packet.source, packet.destination,
+    entry.flow = topology::flow_hash(packet.source.index(), packet.destination.index(),
                                      packet.source_qp | std::uint64_t{packet.entropy} << 32U) ^
                  hash_seed(config_.options.ecmp_seed);
   }
   entry.packet = packets_.acquire();
   packets_[entry.packet] = packet;
-  topology::LinkId out = wiring_->host_link[packet.source];
+  topology::LinkId out = wiring_->host_link[packet.source.index()];
   const bool planes = out == kNone && has_planes();
-  if (out == kNone) out = choose(events, now, packet.source, entry);
+  if (out == kNone) out = choose(events, now, packet.source.index(), entry);
   if (out == kNone) {
     lose(entry, LossReason::no_route, out);
     return now;
@@ -94,7 +94,8 @@ sim::SimTime PacketNetwork::send(sim::EventQueue& events, sim::SimTime now, sim:
     enqueue(events, now, out, entry);
   }
   if (!planes) return lane.planned - latency;
-  return lane_of(first_free(packet.source, ports_to(packet.source, packet.destination))).planned - latency;
+  const NodeId from = packet.source.index();
+  return lane_of(first_free(from, ports_to(from, packet.destination.index()))).planned - latency;
 }
 
 /// Onto a lane that is no link: all it does is keep the order.
@@ -102,7 +103,7 @@ void PacketNetwork::pass(sim::EventQueue& events, std::uint32_t lane, sim::SimTi
   const std::uint32_t slot = packets_.acquire();
   packets_[slot] = packet;
   Lane& l = lanes_[lane];
-  l.entries.push_back({.at = arrival, .packet = slot, .bytes = packet.wire, .destination = packet.destination});
+  l.entries.push_back({.at = arrival, .packet = slot, .bytes = packet.wire, .destination = packet.destination.index()});
   ++l.started;
   arm(events, arrival, lane);
 }
@@ -381,10 +382,10 @@ PacketNetwork::Look PacketNetwork::look(topology::LinkId link, sim::SimTime now)
   return out;
 }
 
-sim::BitsPerSecond PacketNetwork::port_rate(NodeId host) const {
+sim::BitsPerSecond PacketNetwork::port_rate(PortId host) const {
   if (!wiring_) return config_.link_rate;
   sim::BitsPerSecond most{};
-  for (const topology::LinkId link : wiring_->graph.ports(host)) {
+  for (const topology::LinkId link : wiring_->graph.ports(host.index())) {
     const std::uint64_t rate = wiring_->graph.link(link).spec.rate.value;
     most.value = has_planes() ? most.value + rate : std::max(most.value, rate);
   }

@@ -43,13 +43,13 @@ class PacketNetwork final : public Network {
   sim::SimTime send(sim::EventQueue& events, sim::SimTime now, sim::Duration latency, const Packet& packet) override;
   std::optional<Packet> handle(sim::EventQueue& events, sim::SimTime now, const sim::Event& event) override;
   std::optional<Lost> take_lost() override;
-  [[nodiscard]] bool paused(NodeId host, NodeId to, std::uint32_t traffic_class) const override;
-  void await_resume(NodeId host) override;
-  void pause_host(sim::EventQueue& events, sim::SimTime now, NodeId host, bool stop) override;
-  [[nodiscard]] std::uint64_t host_headroom(NodeId host) const override;
-  [[nodiscard]] sim::BitsPerSecond port_rate(NodeId host) const override;
+  [[nodiscard]] bool paused(PortId host, PortId to, std::uint32_t traffic_class) const override;
+  void await_resume(PortId host) override;
+  void pause_host(sim::EventQueue& events, sim::SimTime now, PortId host, bool stop) override;
+  [[nodiscard]] std::uint64_t host_headroom(PortId host) const override;
+  [[nodiscard]] sim::BitsPerSecond port_rate(PortId host) const override;
   // telemetry.cpp
-  [[nodiscard]] Way way(NodeId from, NodeId to, std::uint32_t bytes) const override;
+  [[nodiscard]] Way way(PortId from, PortId to, std::uint32_t bytes) const override;
   [[nodiscard]] std::uint32_t keep_telemetry(const Telemetry& telemetry) override;
   Telemetry take_telemetry(std::uint32_t name) override;
 

@@ -11,11 +11,12 @@ std::uint32_t PacketNetwork::telemetry_name(const Packet& packet) {
   return may ? static_cast<std::uint32_t>(packet.b) : 0;
 }
 
-Network::Way PacketNetwork::way(NodeId from, NodeId to, std::uint32_t bytes) const {
+Network::Way PacketNetwork::way(PortId from, PortId destination, std::uint32_t bytes) const {
   Way way;
-  if (!wiring_ || from == to || to >= config_.nodes) return way;
+  const topology::VertexId to = destination.index();
+  if (!wiring_ || from == destination || to >= config_.nodes) return way;
   std::vector<LinkInfo> links;
-  topology::VertexId at = from;
+  topology::VertexId at = from.index();
   while (at != to) {
     if (routes_->candidates(at, to).empty()) return way;
     const topology::LinkId link = wiring_->graph.out(at, routes_->deterministic(at, to));

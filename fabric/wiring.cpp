@@ -155,9 +155,10 @@ Wiring make_wiring(const Config& config) {
   return network;
 }
 
-void disconnect(Config& network, NodeId host, sim::SimTime at) {
+void disconnect(Config& network, PortId port, sim::SimTime at) {
   if (network.topology == Topology::ideal) throw std::invalid_argument("a network without cables cannot lose a host");
   const topology::Topology graph = topology::build(shape_of(network), {network.link_rate, network.link_delay});
+  const NodeId host = port.index();
   if (host >= graph.hosts()) throw std::invalid_argument(fmt::format("there is no host {} to disconnect", host));
   for (const topology::LinkId link : graph.ports(host)) {
     network.changes.push_back({.at = at, .cable = topology::cable_of(link), .up = false});

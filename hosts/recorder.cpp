@@ -251,8 +251,8 @@ void Recorder::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim
     under_way_[packet.serial] = trace_.activities.size();
     trace_.activities.push_back({.kind = trace::Activity::Kind::packet,
                                  .opcode = static_cast<std::uint8_t>(packet.opcode),
-                                 .node = static_cast<std::uint16_t>(packet.source),
-                                 .peer = static_cast<std::uint16_t>(packet.destination),
+                                 .node = static_cast<std::uint16_t>(packet.source.index()),
+                                 .peer = static_cast<std::uint16_t>(packet.destination.index()),
                                  .qp = packet.source_qp,
                                  .number = packet.psn.value(),
                                  .bytes = packet.wire,

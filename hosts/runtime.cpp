@@ -26,8 +26,8 @@ nic::SystemConfig system_config(const Config& config) {
   if (config.schedule != Schedule::timed)
     network.options.variation = fabric::Variation::none;  // times mean nothing there
   for (const NodeStop& stop : config.stops)
-    for (const nic::PortId nic : nic::ports_of(config.hosts, config.nodes, stop.node))
-      fabric::disconnect(network, nic, stop.at);
+    for (const nic::PortId port : nic::ports_of(config.hosts, config.nodes, nic::HostId(stop.node)))
+      fabric::disconnect(network, port, stop.at);
   return {.profile = config.profile,
           .hosts = config.hosts,
           .topology = config.topology,

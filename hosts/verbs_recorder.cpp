@@ -49,7 +49,7 @@ void VerbsRecorder::end(const nic::System& system) {
   const nic::HostsConfig& hosts = system.config().hosts;
   const auto own_order = [&](const nic::MemoryRegion& r) {
     return r.kind.device || r.kind.gpu != 0 ||
-           (r.kind.numa != 0 && hosts.of[r.node].sockets.order == nic::MemoryOrder::each);
+           (r.kind.numa != 0 && hosts.of[nic::HostId(r.node)].sockets.order == nic::MemoryOrder::each);
   };
   for (const nic::MemoryRegion& r : system.regions())
     verbs_.regions.push_back(

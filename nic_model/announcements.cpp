@@ -24,7 +24,7 @@ void announce(Engine& engine, const ReadMayExecute& message) {
       return engine.responders[read.where].remote_read_may_execute(engine, read);
     case ReadKind::atomic:
       engine.schedule(kEventAtomic, read.where, read.number,
-                      take_request(engine, read.where, read.key, read.bytes, read.due, read.reach));
+                      take_request(engine, NicId(read.where), read.key, read.bytes, read.due, read.reach));
       return;
     case ReadKind::probe:
       return;  // handled by PCIe itself
@@ -34,11 +34,11 @@ void announce(Engine& engine, const ReadMayExecute& message) {
 void announce(Engine& engine, const CqeLanded& message) {
   CompletionQueue& cq = engine.cqs[message.cq];
   if (!cq.write(message.cqe)) {
-    if (Observer* o = engine.observer()) o->on_cq_overrun(cq.node(), message.cq, message.cqe, engine.now());
+    if (Observer* o = engine.observer()) o->on_cq_overrun(cq.node().index(), message.cq, message.cqe, engine.now());
     return to_error(engine, message.cqe.qp);  // further completions for it are lost as well
   }
   engine.count(&Counters::completions);
-  if (Observer* o = engine.observer()) o->on_cqe(cq.node(), message.cq, message.cqe, engine.now());
+  if (Observer* o = engine.observer()) o->on_cqe(cq.node().index(), message.cq, message.cqe, engine.now());
   touched(engine, cq.node(), watch_key(WatchKind::cq, message.cq));
 }
 

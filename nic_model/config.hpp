@@ -23,7 +23,7 @@ inline constexpr std::size_t kTransportsMost = 64;
 
 /// A NIC, as its host and its index there.
 struct NicPlace {
-  NodeId host = 0;
+  HostId host{};
   std::uint32_t index = 0;
 
   bool operator==(const NicPlace&) const = default;
@@ -35,7 +35,7 @@ struct NicPlace {
 
 /// A port by its NIC, and which of the NIC's it is.
 struct PortPlace {
-  NicId nic = 0;
+  NicId nic{};
   std::uint32_t index = 0;
 
   bool operator==(const PortPlace&) const = default;
@@ -46,7 +46,7 @@ struct PortPlace {
 
 /// The ports of all NICs of all hosts, and the numbers of those of one host.
 [[nodiscard]] std::uint32_t count_ports(const HostsConfig& hosts, std::uint32_t nodes);
-[[nodiscard]] std::vector<PortId> ports_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host);
+[[nodiscard]] std::vector<PortId> ports_of(const HostsConfig& hosts, std::uint32_t nodes, HostId host);
 
 struct SystemConfig {
   HardwareProfile profile;
@@ -73,7 +73,7 @@ struct SystemConfig {
 };
 
 /// The numbers of a host's NICs.
-[[nodiscard]] std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host);
+[[nodiscard]] std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, HostId host);
 
 /// Returns the key in which `other` must not differ from `common` but does, empty if none. All NICs of a network share
 /// the order and recovery of messages and the format of packets. A host's links are those of `common` except for the

@@ -64,13 +64,13 @@ void deliver(Engine& engine, const sim::Event& event) {
 }
 
 /// The oldest doorbell reaches the NIC.
-void ring(Engine& engine, NodeId node) {
+void ring(Engine& engine, NicId node) {
   const Doorbell doorbell = take_doorbell(engine, node);
   engine.requesters[doorbell.qp].ring(engine, doorbell.qp, doorbell.posted, doorbell.blueflame);
 }
 
 /// Somebody outside of the machine does.
-void change_flag(Engine& engine, NodeId host, std::uint32_t flag, std::uint64_t value) {
+void change_flag(Engine& engine, HostId host, std::uint32_t flag, std::uint64_t value) {
   engine.processes[host].set_flag(flag, value);
   touched(engine, host, watch_key(WatchKind::flag, flag));
 }
@@ -97,13 +97,13 @@ void handle(Engine& engine, const sim::Event& e) {
     case fabric::kEventStorm:
       return deliver(engine, e);
     case fabric::kEventResumed:
-      return port_resumed(engine, e.where);
+      return port_resumed(engine, PortId(e.where));
     case kEventThreadStep:
       return run_thread(engine, e.where);
     case kEventDrain:
       return drain(engine, e.where);
     case kEventDoorbell:
-      return ring(engine, e.where);
+      return ring(engine, NicId(e.where));
     case kEventFetchWqe:
       return engine.requesters[e.where].wqes_fetched(engine, e.where, number);
     case kEventReadPayload:
@@ -113,9 +113,9 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventReadRemote:
       return engine.responders[e.where].read_remote(engine, e.where, e.a, static_cast<std::uint32_t>(e.b));
     case kEventAtomic:
-      return execute_atomic(engine, e.where, number);
+      return execute_atomic(engine, NicId(e.where), number);
     case kEventAtomicDone:
-      return atomic_done(engine, e.where, number);
+      return atomic_done(engine, NicId(e.where), number);
     case kEventRespond:
       return engine.responders[e.where].respond(engine, e.where);
     case kEventCommit:
@@ -129,7 +129,7 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventNoAnswer:
       return engine.requesters[e.where].take_no_answer(engine, e.where, no_answer_of(e));
     case kEventSetFlag:
-      return change_flag(engine, e.where, number, e.b);
+      return change_flag(engine, HostId(e.where), number, e.b);
     case kEventRnrTimer:
       return engine.requesters[e.where].rnr_timer_expired(engine, e.where);
     case kEventUnitFree:
@@ -137,9 +137,9 @@ void handle(Engine& engine, const sim::Event& e) {
     case kEventArrival:
       return take_packet(engine, next_arrival(engine, e.where));
     case kEventProbe:
-      return probe_step(engine, e.where, number);
+      return probe_step(engine, NicId(e.where), number);
     case kEventProbeDone:
-      return engine.links[e.where].probe_done();
+      return engine.links[NicId(e.where)].probe_done();
     default:
       throw std::logic_error(fmt::format("an event of unknown kind {}", e.what));
   }

@@ -103,13 +103,13 @@ struct HostConfig {
 /// What hosts have that SystemConfig::profile does not say.
 struct HostsConfig {
   std::vector<HardwareProfile> hardware{};  ///< of some of them; differs_in() says what they have in common
-  std::vector<HostConfig> of{};             ///< by host; empty: all have `profile` and one NIC
+  sim::IdVector<HostId, HostConfig> of{};   ///< by host; empty: all have `profile` and one NIC
 
-  [[nodiscard]] std::uint32_t nics(NodeId host) const { return of.empty() ? 1 : of[host].nics; }
-  [[nodiscard]] std::uint32_t ports(NodeId host) const { return of.empty() ? 1 : of[host].ports; }
-  [[nodiscard]] std::size_t gpus(NodeId host) const { return of.empty() ? 0 : of[host].gpus.size(); }
-  [[nodiscard]] std::uint32_t sockets(NodeId host) const { return of.empty() ? 1 : of[host].sockets.count; }
-  [[nodiscard]] const HardwareProfile& profile(const HardwareProfile& common, NodeId host) const {
+  [[nodiscard]] std::uint32_t nics(HostId host) const { return of.empty() ? 1 : of[host].nics; }
+  [[nodiscard]] std::uint32_t ports(HostId host) const { return of.empty() ? 1 : of[host].ports; }
+  [[nodiscard]] std::size_t gpus(HostId host) const { return of.empty() ? 0 : of[host].gpus.size(); }
+  [[nodiscard]] std::uint32_t sockets(HostId host) const { return of.empty() ? 1 : of[host].sockets.count; }
+  [[nodiscard]] const HardwareProfile& profile(const HardwareProfile& common, HostId host) const {
     return of.empty() || of[host].hardware == 0 ? common : hardware[of[host].hardware - 1];
   }
   bool operator==(const HostsConfig&) const = default;

@@ -39,7 +39,7 @@ std::vector<std::uint32_t> hosts_of_nics(const SystemConfig& config) {
   if (further.empty()) return {};
   std::vector<std::uint32_t> hosts(config.nodes);
   std::iota(hosts.begin(), hosts.end(), std::uint32_t{0});
-  for (const NicPlace& nic : further) hosts.push_back(nic.host);
+  for (const NicPlace& nic : further) hosts.push_back(nic.host.index());
   return hosts;
 }
 }  // namespace
@@ -55,10 +55,10 @@ std::vector<std::uint8_t> parts_of(const SystemConfig& config, std::uint32_t thr
 
 // --- a System that is a part -----------------------------------------------------------------------------------------
 
-bool System::has(NodeId node) const { return state_->kernel.has(node); }
+bool System::has(NodeId node) const { return state_->kernel.has(HostId(node)); }
 
 void System::set_flag_at(NodeId node, std::uint32_t flag, std::uint64_t value, sim::SimTime at) {
-  state_->kernel.schedule_last(kEventSetFlag, node, flag, value, at);
+  state_->kernel.schedule_last(kEventSetFlag, HostId(node), flag, value, at);
 }
 
 namespace {
@@ -94,7 +94,8 @@ void System::take_parcels(std::vector<Parcel>& out) {
   State& s = *state_;
   const std::vector<std::uint8_t>& part_of = s.kernel.config().network.share.part_of;
   for (const sim::Event& event : s.kernel.for_others())
-    out.push_back({.to = part_of[s.connections[event.where].node()], .is_event = true, .event = event});
+    out.push_back(
+        {.to = part_of[first_port(s.connections[event.where].node()).index()], .is_event = true, .event = event});
   s.kernel.for_others().clear();
   std::vector<fabric::Crossing> crossings;
   s.network->take_crossings(crossings);
@@ -121,26 +122,32 @@ void System::deliver(const Parcel& parcel) {
 namespace {
 /// Takes from another part the values whose owner is simulated there.
 template <class T, class Owner>
-void absorb_each(const Kernel& part, std::vector<T>& mine, std::vector<T>& others, const Owner& nic_of) {
+void absorb_each(const Kernel& part, std::vector<T>& mine, std::vector<T>& others, const Owner& owner) {
   for (std::size_t i = 0; i < mine.size(); ++i)
-    if (part.has(nic_of(i))) mine[i] = std::move(others[i]);
+    if (part.has(owner(i))) mine[i] = std::move(others[i]);
+}
+template <class Id, class T>
+void absorb_each(const Kernel& part, sim::IdVector<Id, T>& mine, sim::IdVector<Id, T>& others) {
+  for (const Id id : mine.ids())
+    if (part.has(id)) mine[id] = std::move(others[id]);
 }
 }  // namespace
 
 void System::absorb(System&& part) {
   State& s = *state_;
   State& o = *part.state_;
-  const auto itself = [](std::size_t i) { return static_cast<NicId>(i); };
   const auto of_qp = [&s](std::size_t i) { return s.connections[i].node(); };  // the same in both parts
-  const auto each = [&](auto State::*units, const auto& nic_of) { absorb_each(o.kernel, s.*units, o.*units, nic_of); };
-  each(&State::memories, itself);
-  each(&State::processes, itself);
-  each(&State::hosts, itself);
-  each(&State::links, itself);
-  each(&State::ports, itself);
-  each(&State::receive_buffers, itself);
-  each(&State::caches, itself);
-  each(&State::atomics, itself);
+  const auto each = [&](auto State::*units, const auto&... owner) {
+    absorb_each(o.kernel, s.*units, o.*units, owner...);
+  };
+  each(&State::memories);
+  each(&State::processes);
+  each(&State::hosts);
+  each(&State::links);
+  each(&State::ports);
+  each(&State::receive_buffers);
+  each(&State::caches);
+  each(&State::atomics);
   each(&State::tree_links, [&s](std::size_t i) { return s.tree_links[i].name().host; });
   each(&State::threads, [&s](std::size_t i) { return s.threads[i].node(); });
   each(&State::domains, [&s](std::size_t i) { return s.domains[i].node(); });

@@ -12,17 +12,18 @@ State::State(const SystemConfig& c)
       paths(kernel),
       tree_links(make_tree_links(kernel)) {
   const bool of_nic = c.profile.pcie_ordering_domain == OrderingDomain::nic;
-  for (NodeId host = 0; host < c.nodes; ++host) {
+  for (std::uint32_t host = 0; host < c.nodes; ++host) {
     memories.emplace_back(c.witness);
   }
-  for (NicId nic = 0; nic < kernel.nics(); ++nic) {
+  for (const NicId nic : kernel.all_nics()) {
     hosts.emplace_back();
     atomics.emplace_back();
     links.emplace_back(kernel.profile(nic));
     caches.emplace_back(kernel.profile(nic));
     if (of_nic) domains.emplace_back(nic);
   }
-  for (NicId nic = 0; nic < kernel.nics() && of_nic; ++nic) {
+  for (const NicId nic : kernel.all_nics()) {
+    if (!of_nic) break;
     const HardwareProfile& p = kernel.profile(nic);
     hosts[nic].set_first_domain(static_cast<std::uint32_t>(domains.size()));
     for (std::uint32_t other = 1; p.splits_writes() && other < p.pcie_functions; ++other) domains.emplace_back(nic);
@@ -51,8 +52,10 @@ void State::add_paths(std::uint32_t domain) {
   for (std::uint32_t memory = 0; memory < sockets + gpus; ++memory) domains.emplace_back(nic);
 }
 
-void check_node(const State& s, NodeId node) {
-  if (node >= s.memories.size()) throw std::invalid_argument(fmt::format("there is no node {}", node));
+HostId checked_host(const State& s, NodeId node) {
+  const HostId host(node);
+  if (!s.memories.has(host)) throw std::invalid_argument(fmt::format("there is no node {}", node));
+  return host;
 }
 
 }  // namespace loco::nic

@@ -43,23 +43,23 @@ struct State {
   fabric::NetworkValue network;
   Payloads payloads{};
   std::vector<MemoryRegion> regions{};
-  std::vector<HostMemory> memories{};
-  std::vector<Process> processes{};
+  sim::IdVector<HostId, HostMemory> memories{};
+  sim::IdVector<HostId, Process> processes{};
   std::vector<Thread> threads{};
-  std::vector<Host> hosts{};
-  std::vector<PcieLink> links{};
+  sim::IdVector<NicId, Host> hosts{};
+  sim::IdVector<NicId, PcieLink> links{};
   PciePaths paths;
   std::vector<TreeLink> tree_links{};
   std::vector<PostedDomain> domains{};
-  std::vector<Port> ports{};
-  std::vector<ReceiveBuffer> receive_buffers{};
-  std::vector<ContextCaches> caches{};
+  sim::IdVector<PortId, Port> ports{};
+  sim::IdVector<PortId, ReceiveBuffer> receive_buffers{};
+  sim::IdVector<NicId, ContextCaches> caches{};
   std::vector<Connection> connections{};
   std::vector<QpSettings> settings = std::vector<QpSettings>(1);  // the first: of a connection that has set none
   std::vector<NicContext> contexts{};
   std::vector<Requester> requesters{};
   std::vector<Responder> responders{};
-  std::vector<AtomicUnit> atomics{};
+  sim::IdVector<NicId, AtomicUnit> atomics{};
   std::vector<CompletionQueue> cqs{};
   std::vector<ReceiveQueue> receive_queues{};
   AnswerTracks tracks{};
@@ -76,7 +76,7 @@ struct State {
   [[nodiscard]] bool operator==(const State& other) const = default;
 };
 
-/// Throws std::invalid_argument if there is no such node.
-void check_node(const State& s, NodeId node);
+/// The host of that number. Throws std::invalid_argument if there is no such one.
+[[nodiscard]] HostId checked_host(const State& s, NodeId node);
 
 }  // namespace loco::nic

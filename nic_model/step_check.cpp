@@ -20,16 +20,16 @@ void check_all(const State& s) {
   for (CqId id = 0; id < s.cqs.size(); ++id) s.cqs[id].check(id, now);
   for (SrqId id = 0; id < s.receive_queues.size(); ++id) s.receive_queues[id].check(id, now);
   for (ThreadId id = 0; id < s.threads.size(); ++id)
-    s.threads[id].check(id, now, s.kernel.profile(s.threads[id].node()));
-  for (NodeId id = 0; id < s.processes.size(); ++id) s.processes[id].check(id, now);
+    s.threads[id].check(id, now, s.kernel.profile(first_nic(s.threads[id].node())));
+  for (const HostId id : s.processes.ids()) s.processes[id].check(id, now);
   for (std::uint32_t domain = 0; domain < s.domains.size(); ++domain) s.domains[domain].check(domain, now);
-  for (NicId node = 0; node < s.links.size(); ++node) {
+  for (const NicId node : s.links.ids()) {
     const HardwareProfile& p = s.kernel.profile(node);
     s.links[node].check(node, p, now);
     s.caches[node].check(node, p, now);
     s.atomics[node].check(node, now, p.nic_atomic_banks);
   }
-  for (PortId port = 0; port < s.ports.size(); ++port) {
+  for (const PortId port : s.ports.ids()) {
     s.ports[port].check(port, now);
     s.receive_buffers[port].check(port, s.kernel.profile(port).nic_receive_buffer.count, now);
   }
@@ -46,7 +46,8 @@ void check_step(const State& s, const sim::Event& event) {
   if (of_queue_pair) check_queue_pair(s, event.where);
   if (event.what == kEventCommit) s.domains[event.where].check(event.where, s.kernel.now());
   if (event.what == kEventThreadStep || event.what == kEventDrain) {
-    s.threads[event.where].check(event.where, s.kernel.now(), s.kernel.profile(s.threads[event.where].node()));
+    s.threads[event.where].check(event.where, s.kernel.now(),
+                                 s.kernel.profile(first_nic(s.threads[event.where].node())));
   }
   constexpr std::uint64_t kNowAndThen = 1024;
   if (s.kernel.counters().events % kNowAndThen == 0) check_all(s);

@@ -66,8 +66,7 @@ void System::flow_ended(std::uint32_t lane, sim::SimTime now, const fabric::Flow
 namespace {
 /// The ordering domain of bare DMA, which is the NIC's only one.
 std::uint32_t probe_domain(const State& s, NodeId node) {
-  check_node(s, node);
-  if (s.kernel.profile(node).pcie_ordering_domain != OrderingDomain::nic) {
+  if (s.kernel.profile(first_nic(checked_host(s, node))).pcie_ordering_domain != OrderingDomain::nic) {
     throw std::invalid_argument("bare DMA needs pcie.ordering_domain: nic");
   }
   return node;
@@ -77,7 +76,7 @@ std::uint32_t probe_domain(const State& s, NodeId node) {
 void System::dma_read(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
   probe_domain(*state_, node);
   Engine engine(state_->units(), nullptr);
-  start_probe(engine, node, region, address, bytes);
+  start_probe(engine, first_nic(HostId(node)), region, address, bytes);
 }
 
 void System::dma_write(NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
@@ -86,10 +85,10 @@ void System::dma_write(NodeId node, const MemoryRegion& region, Address address,
   const std::uint32_t buffer = engine.payloads.acquire(bytes);
   std::fill_n(state_->payloads.edit(buffer), bytes, std::byte{});
   post_write(engine, domain, {.probe = true, .buffer = buffer, .length = bytes, .address = address}, {},
-             state_->kernel.profile(node).nic_wqe_start, region.rkey);
+             state_->kernel.profile(first_nic(HostId(node))).nic_wqe_start, region.rkey);
 }
 
-std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(node).probes_done(); }
+std::uint64_t System::dma_done(NodeId node) const { return state_->links.at(first_nic(HostId(node))).probes_done(); }
 
 // --- running --------------------------------------------------------------------------------------------------------
 
@@ -131,9 +130,9 @@ sim::SimTime System::now() const { return state_->kernel.now(); }
 sim::SimTime System::next_time() const { return state_->kernel.events().earliest().at; }
 
 void System::notify(NodeId node, std::uint64_t key) {
-  check_node(*state_, node);
+  const HostId host = checked_host(*state_, node);
   Engine engine(state_->units(), nullptr);
-  touched(engine, node, watch_key(WatchKind::user, key));
+  touched(engine, host, watch_key(WatchKind::user, key));
 }
 
 void System::wake(ThreadId thread, sim::SimTime at) {
@@ -144,33 +143,33 @@ void System::wake(ThreadId thread, sim::SimTime at) {
 }
 
 void System::read_memory(NodeId node, Address address, std::span<std::byte> out) const {
-  check_node(*state_, node);
+  const HostId host = checked_host(*state_, node);
   Engine engine(state_->units(), nullptr);
-  settle_memory(engine, node, address, out.size());
-  state_->memories[node].read(address, out);
+  settle_memory(engine, host, address, out.size());
+  state_->memories[host].read(address, out);
 }
 
 void System::write_memory(NodeId node, Address address, std::span<const std::byte> in) {
-  check_node(*state_, node);
-  if (!state_->memories[node].contains(address, in.size())) {
+  const HostId host = checked_host(*state_, node);
+  if (!state_->memories[host].contains(address, in.size())) {
     throw std::invalid_argument("write_memory outside of the allocated memory");
   }
   Engine engine(state_->units(), nullptr);
-  settle_memory(engine, node, address, in.size());
-  state_->memories[node].write(address, in);
+  settle_memory(engine, host, address, in.size());
+  state_->memories[host].write(address, in);
 }
 
 std::uint64_t System::word(NodeId node, Address address) const {
-  const HostMemory& memory = state_->memories.at(node);
+  const HostMemory& memory = state_->memories.at(HostId(node));
   Engine engine(state_->units(), nullptr);
-  settle_memory(engine, node, address, sizeof(std::uint64_t));
+  settle_memory(engine, HostId(node), address, sizeof(std::uint64_t));
   return memory.word(address);
 }
 
 void System::use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size) {
-  check_node(*state_, node);
+  const NicId nic = first_nic(checked_host(*state_, node));
   Engine engine(state_->units(), nullptr);
-  nic::use_translations(engine, node, key, base, size);
+  nic::use_translations(engine, nic, key, base, size);
 }
 
 void System::set_word(NodeId node, Address address, std::uint64_t value) {

@@ -10,8 +10,7 @@ namespace loco::nic {
 
 const SystemConfig& System::config() const { return state_->kernel.config(); }
 const HardwareProfile& System::profile(NodeId node) const {
-  check_node(*state_, node);
-  return state_->kernel.profile(node);
+  return state_->kernel.profile(first_nic(checked_host(*state_, node)));
 }
 const Counters& System::counters() const {
   Engine engine(state_->units(), nullptr);
@@ -25,7 +24,7 @@ std::span<const std::byte> System::payload(const fabric::Packet& packet) const {
   return {state_->payloads.data_at(packet.buffer, packet.offset), packet.length};
 }
 QpState System::qp_state(QpId qp) const { return state_->connections.at(qp).state(); }
-NodeId System::qp_node(QpId qp) const { return state_->kernel.host_of(state_->connections.at(qp).node()); }
+NodeId System::qp_node(QpId qp) const { return state_->kernel.host_of(state_->connections.at(qp).node()).index(); }
 ThreadId System::qp_thread(QpId qp) const { return state_->connections.at(qp).thread(); }
 
 std::vector<QpId> System::refused_for_ever() const {
@@ -42,7 +41,7 @@ std::vector<QpId> System::refused_for_ever() const {
 std::uint32_t System::qp_nic(QpId qp) const { return state_->kernel.index_of(state_->connections.at(qp).node()); }
 NodeId System::qp_peer_node(QpId qp) const {
   const Connection& connection = state_->connections.at(qp);
-  return connection.peer() == kNone ? kNone : state_->kernel.host_of(connection.peer_node());
+  return connection.peer() == kNone ? kNone : state_->kernel.host_of(connection.peer_node()).index();
 }
 std::uint32_t System::send_queue_room(QpId qp) const { return state_->requesters.at(qp).room(); }
 namespace {
@@ -81,8 +80,7 @@ bool System::qp_writes_pending(QpId qp) const {
          (s.domains[from_peer].holds_data(Stamp::aNRW) || s.domains[s.requesters[qp].domain()].holds_data(Stamp::aNLW));
 }
 bool System::stores_pending(NodeId node, Address base, std::uint64_t size) const {
-  check_node(*state_, node);
-  return std::ranges::any_of(state_->processes[node].threads(),
+  return std::ranges::any_of(state_->processes[checked_host(*state_, node)].threads(),
                              [&](ThreadId thread) { return state_->threads[thread].stores_pending(base, size); });
 }
 std::uint32_t System::recv_queue_room(QpId qp) const {
@@ -105,7 +103,7 @@ System::QueuePairMade System::queue_pair(QpId qp) const {
   const State& s = *state_;
   const Connection& c = s.connections.at(qp);
   const std::uint32_t receives = s.responders[qp].receive_queue();
-  return {.node = s.kernel.host_of(c.node()),
+  return {.node = s.kernel.host_of(c.node()).index(),
           .type = c.type(),
           .peer = c.peer(),
           .send_cq = s.requesters[qp].cq(),

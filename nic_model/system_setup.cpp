@@ -10,6 +10,7 @@
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 #include "nic_model/verbs/queue_pair.hpp"
+#include "sim/id_format.hpp"
 
 namespace loco::nic {
 
@@ -24,7 +25,7 @@ std::uint32_t new_domain(State& s, NicId nic) {
 
 /// The ordering domain of a function of a NIC: the NIC's, or its own with ID-based ordering.
 std::uint32_t domain_of(const State& s, NicId nic, std::uint32_t function) {
-  if (function == 0 || !s.kernel.profile(nic).splits_writes()) return nic;
+  if (function == 0 || !s.kernel.profile(nic).splits_writes()) return nic.index();
   return s.hosts[nic].domain_of(function);
 }
 
@@ -41,19 +42,19 @@ QpAttributes default_attributes(const HardwareProfile& p, QpId peer) {
 /// network's to say, of all queue pairs.
 void require_planes_alike(const State& s, NicId nic, const DeliveryPolicy& policy) {
   const fabric::PacketNetwork* const network = s.network->packet_network();
-  if (network == nullptr || network->links() == 0 || network->graph().ports(nic).size() < 2) return;
+  if (network == nullptr || network->links() == 0 || network->graph().ports(first_port(nic).index()).size() < 2) return;
   const fabric::Config& config = network->config();
   if (policy.order.writes_early == config.planes && policy.paths.sprays() == config.sprays) return;
   throw std::invalid_argument("on NICs with several ports all transports place packets alike");
 }
 
-void take_device_memory(State& s, NodeId node, std::uint64_t size) {
-  const std::uint64_t most = s.kernel.profile(node).nic_device_memory.count;
+void take_device_memory(State& s, HostId node, std::uint64_t size) {
+  const std::uint64_t most = s.kernel.profile(first_nic(node)).nic_device_memory.count;
   if (s.kernel.config().hosts.nics(node) > 1)
     throw std::invalid_argument(
         fmt::format("node {}: memory on a NIC (nic.device_memory) where the host has one NIC, it has {}", node,
                     s.kernel.config().hosts.nics(node)));
-  Host& host = s.hosts[node];
+  Host& host = s.hosts[first_nic(node)];
   if (!host.take_device_memory(size, most)) {
     throw std::invalid_argument(
         fmt::format("node {}: no room for {} bytes of device memory, {} of {} are taken (nic.device_memory)", node,
@@ -64,22 +65,20 @@ void take_device_memory(State& s, NodeId node, std::uint64_t size) {
 }  // namespace
 
 Address System::allocate(NodeId node, std::uint64_t size) {
-  check_node(*state_, node);
+  const HostId host = checked_host(*state_, node);
   constexpr std::uint64_t kMost = 1ULL << 40U;
   if (size == 0 || size > kMost) throw std::invalid_argument(fmt::format("cannot allocate {} bytes", size));
-  return state_->memories[node].allocate(size);
+  return state_->memories[host].allocate(size);
 }
 
 void System::set_foreign_memory(NodeId node, ForeignMemory* memory) {
-  check_node(*state_, node);
-  state_->memories[node].set_foreign(memory);
+  state_->memories[checked_host(*state_, node)].set_foreign(memory);
 }
 
 namespace {
 /// Throws std::invalid_argument if such a region is impossible.
 void check_region(const State& s, NodeId node, Address base, std::uint64_t size, std::uint8_t access) {
-  check_node(s, node);
-  if (!s.memories[node].contains(base, size)) {
+  if (!s.memories[checked_host(s, node)].contains(base, size)) {
     throw std::invalid_argument("a memory region lies outside of the allocated memory");
   }
   if ((access & (kRemoteWrite | kRemoteAtomic)) != 0 && (access & kLocalWrite) == 0) {
@@ -92,15 +91,16 @@ void check_region(const State& s, NodeId node, Address base, std::uint64_t size,
 MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t size, std::uint8_t access,
                                      RegionKind kind) {
   check_region(*state_, node, base, size, access);
-  if (kind.gpu > state_->kernel.config().hosts.gpus(node))
+  const HostId host(node);
+  if (kind.gpu > state_->kernel.config().hosts.gpus(host))
     throw std::invalid_argument(
-        fmt::format("host {} has no GPU {}: it has {}", node, kind.gpu - 1, state_->kernel.config().hosts.gpus(node)));
-  if (kind.numa >= state_->kernel.config().hosts.sockets(node))
+        fmt::format("host {} has no GPU {}: it has {}", node, kind.gpu - 1, state_->kernel.config().hosts.gpus(host)));
+  if (kind.numa >= state_->kernel.config().hosts.sockets(host))
     throw std::invalid_argument(fmt::format("host {} has no NUMA node {}: it has {}", node, kind.numa,
-                                            state_->kernel.config().hosts.sockets(node)));
+                                            state_->kernel.config().hosts.sockets(host)));
   if ((kind.gpu != 0 ? 1 : 0) + (kind.device ? 1 : 0) + (kind.numa != 0 ? 1 : 0) > 1)
     throw std::invalid_argument("a memory region is in the host's memory, on the NIC or on a GPU, not in two of them");
-  if (kind.device) take_device_memory(*state_, node, size);
+  if (kind.device) take_device_memory(*state_, host, size);
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
   const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);
@@ -114,7 +114,7 @@ void System::deregister_memory(std::uint32_t key) {
   if (index >= state_->regions.size() || state_->regions[index].rkey != key)
     throw std::invalid_argument(fmt::format("there is no memory region of key {:#x}", key));
   MemoryRegion& region = state_->regions[index];
-  if (region.kind.device) state_->hosts[region.node].return_device_memory(region.size);
+  if (region.kind.device) state_->hosts[first_nic(HostId(region.node))].return_device_memory(region.size);
   region.lkey = region.rkey = 0;  // no region has key 0
 }
 
@@ -146,9 +146,9 @@ void System::set_qp_access(QpId qp, std::uint8_t access) {
 }
 
 CqId System::create_cq(NodeId node, std::uint32_t entries) {
-  check_node(*state_, node);
+  const HostId host = checked_host(*state_, node);
   if (entries == 0) throw std::invalid_argument("a completion queue needs at least one entry");
-  state_->cqs.emplace_back(node, entries);
+  state_->cqs.emplace_back(host, entries);
   return static_cast<CqId>(state_->cqs.size() - 1);
 }
 
@@ -168,19 +168,19 @@ void make_room(std::vector<T>& all) {
 
 QpId System::create_qp(NodeId node, const QpConfig& c) {
   State& s = *state_;
-  check_node(s, node);
+  const HostId host = checked_host(s, node);
   const CqId recv_cq = c.recv_cq == kNone ? c.send_cq : c.recv_cq;
   for (const CqId cq : {c.send_cq, recv_cq}) {
-    if (cq >= s.cqs.size() || s.cqs[cq].node() != node) {
+    if (cq >= s.cqs.size() || s.cqs[cq].node() != host) {
       throw std::invalid_argument("a queue pair needs a completion queue of its node");
     }
   }
   if (c.send_entries == 0) throw std::invalid_argument("a send queue needs at least one entry");
   if (c.srq != kNone && (c.srq >= s.receive_queues.size() || !s.receive_queues[c.srq].shared() ||
-                         s.receive_queues[c.srq].node() != node)) {
+                         s.receive_queues[c.srq].node() != host)) {
     throw std::invalid_argument("a queue pair needs a shared receive queue of its node");
   }
-  const NicId nic = s.kernel.nic_of(node, c.nic);
+  const NicId nic = s.kernel.nic_of(host, c.nic);
   const HardwareProfile& p = s.kernel.profile(nic);
   const auto id = static_cast<QpId>(s.connections.size());
   if (c.traffic_class > 7 || (c.ack_class > 7 && c.ack_class != kOwnClass))
@@ -207,7 +207,7 @@ QpId System::create_qp(NodeId node, const QpConfig& c) {
   std::uint32_t queue = c.srq;
   if (c.srq == kNone && c.recv_entries > 0) {
     queue = static_cast<std::uint32_t>(s.receive_queues.size());
-    s.receive_queues.emplace_back(node, c.recv_entries, id);
+    s.receive_queues.emplace_back(host, c.recv_entries, id);
   }
   s.responders.emplace_back(domain(), recv_cq, queue);
   s.contexts.emplace_back();
@@ -237,7 +237,7 @@ void System::connect(QpId a, QpId b) {
     const std::uint32_t most = s.kernel.profile(s.connections[other].node()).nic_max_rd_atomic;
     attributes.max_rd_atomic = std::min(attributes.max_rd_atomic, most);
     const std::vector<std::uint32_t>& mtus = s.kernel.config().path_mtu;
-    if (const NodeId node = s.kernel.host_of(nic); node < mtus.size()) attributes.path_mtu = mtus[node];
+    if (const NodeId node = s.kernel.host_of(nic).index(); node < mtus.size()) attributes.path_mtu = mtus[node];
     for (const QpState to : {QpState::init, QpState::rtr, QpState::rts})
       if (modify_qp(mine, to, attributes) != ModifyResult::ok && attributes.path_mtu != 0)
         throw std::invalid_argument(
@@ -264,17 +264,17 @@ ModifyResult System::modify_qp(QpId qp, QpState to, const QpAttributes& attribut
 }
 
 void System::power_off(NodeId node) {
-  check_node(*state_, node);
+  const HostId host = checked_host(*state_, node);
   for (QpId qp = 0; qp < state_->connections.size(); ++qp)
-    if (state_->kernel.host_of(state_->connections[qp].node()) == node) modify_qp(qp, QpState::reset);
+    if (state_->kernel.host_of(state_->connections[qp].node()) == host) modify_qp(qp, QpState::reset);
 }
 
 SrqId System::create_srq(NodeId node, std::uint32_t entries, CqId cq) {
-  check_node(*state_, node);
+  const HostId host = checked_host(*state_, node);
   if (entries == 0) throw std::invalid_argument("a receive queue needs at least one entry");
-  if (cq != kNone && (cq >= state_->cqs.size() || state_->cqs[cq].node() != node))
+  if (cq != kNone && (cq >= state_->cqs.size() || state_->cqs[cq].node() != host))
     throw std::invalid_argument("a shared receive queue needs a completion queue of its node");
-  state_->receive_queues.emplace_back(node, entries, kNone, cq);
+  state_->receive_queues.emplace_back(host, entries, kNone, cq);
   return static_cast<SrqId>(state_->receive_queues.size() - 1);
 }
 
@@ -303,22 +303,20 @@ bool System::post_srq_recv(SrqId srq, const RecvWqe& wqe) {
 
 ThreadId System::create_thread(NodeId node, sim::SimTime start) {
   State& s = *state_;
-  check_node(s, node);
-  s.threads.emplace_back(node);
+  const HostId host = checked_host(s, node);
+  s.threads.emplace_back(host);
   const auto id = static_cast<ThreadId>(s.threads.size() - 1);
-  s.processes[node].add_thread(id);
+  s.processes[host].add_thread(id);
   if (has(node)) Engine(s.units(), nullptr).schedule(kEventThreadStep, id, 0, start);
   return id;
 }
 
 std::uint32_t System::create_flag(NodeId node, std::uint64_t initial) {
-  check_node(*state_, node);
-  return state_->processes[node].add_flag(initial);
+  return state_->processes[checked_host(*state_, node)].add_flag(initial);
 }
 
 void System::set_flag(NodeId node, std::uint32_t flag, std::uint64_t initial) {
-  check_node(*state_, node);
-  state_->processes[node].set_flag(flag, initial);
+  state_->processes[checked_host(*state_, node)].set_flag(flag, initial);
 }
 
 }  // namespace loco::nic

@@ -7,6 +7,7 @@
 #include "nic_model/pcie/bursts.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
+#include "sim/id_format.hpp"
 
 namespace loco::nic {
 
@@ -67,23 +68,22 @@ class Shares {
   std::vector<Ranked> best_;
 };
 
-void add_node(Shares& shares, const State& s, std::size_t n) {
-  const auto nic = static_cast<NicId>(n);
+void add_nic(Shares& shares, const State& s, NicId nic) {
   const HardwareProfile& p = s.kernel.profile(nic);
-  const NodeId host = s.kernel.host_of(nic);
+  const HostId host = s.kernel.host_of(nic);
   const std::string place = s.kernel.config().hosts.nics(host) == 1
                                 ? fmt::format("node {}", host)
                                 : fmt::format("node {}, NIC {}", host, s.kernel.index_of(nic));
   const auto of_node = [&place](const char* what) {
     return [&place, what] { return fmt::format("{} of {}", what, place); };
   };
-  const PcieLink& link = s.links[n];
+  const PcieLink& link = s.links[nic];
   shares.serial(link.busy_up(), of_node("PCIe upstream"));
   shares.serial(link.busy_down(), of_node("PCIe downstream"));
   shares.serial(link.busy_commits(), of_node("commits of PCIe writes in order (pcie.write_interval)"));
   shares.serial(link.busy_issue(), of_node("DMA engine (pcie.read_interval)"));
-  shares.serial(s.ports[n].busy_pipeline(), of_node("packet pipeline of the NIC"));
-  shares.serial(s.atomics[n].busy(),
+  shares.serial(s.ports[first_port(nic)].busy_pipeline(), of_node("packet pipeline of the NIC"));
+  shares.serial(s.atomics[nic].busy(),
                 of_node(p.nic_atomic_banks == 1 ? "atomic unit of the NIC" : "a bank of atomics of the NIC"));
   // The first of these is what the others wait for.
   shares.window(link.walks().busy(), of_node("table walks of the IOMMU (pcie.iommu_walks)"));
@@ -93,7 +93,7 @@ void add_node(Shares& shares, const State& s, std::size_t n) {
   shares.window(link.completion_credits().busy(), of_node("PCIe credits for read data (pcie.completion_credits)"));
   shares.window(link.tags().busy(), of_node("PCIe tags (pcie.tags)"));
   if (p.nic_units > 0) {
-    shares.window({s.caches[n].busy_units().ps / p.nic_units}, of_node("processing units of the NIC"));
+    shares.window({s.caches[nic].busy_units().ps / p.nic_units}, of_node("processing units of the NIC"));
   }
 }
 
@@ -143,7 +143,7 @@ std::vector<Usage> System::usage(sim::Duration window, std::size_t most) const {
   const State& s = *state_;
   Engine engine(state_->units(), nullptr);
   settle_all(engine);
-  for (std::size_t n = 0; n < s.links.size(); ++n) add_node(shares, s, n);
+  for (const NicId nic : s.links.ids()) add_nic(shares, s, nic);
   for (const TreeLink& link : s.tree_links) add_tree_link(shares, s, link);
   for (std::size_t t = 0; t < s.threads.size(); ++t) {
     shares.serial(s.threads[t].busy(), [&] { return fmt::format("CPU thread {} of node {}", t, s.threads[t].node()); });

@@ -1,23 +1,19 @@
 // The verbs vocabulary of the NIC model: work requests, completions, memory regions, their names and errors.
 //
 // Names follow the InfiniBand specification (volume 1, chapters 10 and 11) and libibverbs. All records are plain
-// values. Nodes, queue pairs, completion queues, memory regions and threads are identified by index.
+// values. Hosts (nodes), queue pairs, completion queues, memory regions and threads are identified by index.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 #include "fabric/packet.hpp"
+#include "nic_model/ids.hpp"
 #include "rdma/status.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
 
-using fabric::NodeId;
-/// A NIC: what has queue pairs and a PCIe link. A host's first NIC has the number of the host (config.hpp).
-using NicId = fabric::NodeId;
-/// A NIC's port: what has an address and cables on the network. A NIC's first port has the number of the NIC.
-using PortId = fabric::NodeId;
 using fabric::QpId;
 using CqId = std::uint32_t;
 using SrqId = std::uint32_t;       ///< shared receive queue

@@ -91,8 +91,8 @@ std::vector<exec::PortChange> port_changes(const scenario::Scenario& s) {
     // Programs see the first port of each NIC.
     for (std::uint32_t nic = 0; nic < s.nodes + further.size(); ++nic) {
       if (fabric::topology::cable_of(graph.out(nic, 0)) != change.cable) continue;
-      const nic::NicPlace place = nic < s.nodes ? nic::NicPlace{nic, 0} : further.at(nic - s.nodes);
-      out.push_back({.host = place.host, .nic = place.index, .at = change.at, .up = change.up});
+      const nic::NicPlace place = nic < s.nodes ? nic::NicPlace{nic::HostId(nic), 0} : further.at(nic - s.nodes);
+      out.push_back({.host = place.host.index(), .nic = place.index, .at = change.at, .up = change.up});
     }
   }
   return out;

@@ -77,17 +77,17 @@ class Taken {
   explicit Taken(std::uint32_t hosts) : entry_(hosts, kNone) {}
 
   /// Reads the hosts of an entry and assigns them to it.
-  std::vector<NodeId> take(const yaml::Node& item, std::size_t entry) {
+  std::vector<nic::HostId> take(const yaml::Node& item, std::size_t entry) {
     const std::string path = fmt::format("hosts[{}].nodes", entry);
     const yaml::Node* const nodes = item.find("nodes");
-    std::vector<NodeId> hosts;
+    std::vector<nic::HostId> hosts;
     const auto add = [&](const yaml::Node& node, NodeId first, NodeId last) {
       for (NodeId host = first; host <= last; ++host) {
         if (entry_[host] != kNone)
           throw text::InputError(node.place, path, "hosts that no other entry has",
                                  fmt::format("host {}, which is in hosts[{}]", host, entry_[host]));
         entry_[host] = entry;
-        hosts.push_back(host);
+        hosts.emplace_back(host);
       }
     };
     const auto count = static_cast<std::uint32_t>(entry_.size());
@@ -165,7 +165,7 @@ void require_place_for_ports(const Value& ports, const std::string& path, const 
 void read_entry(const yaml::Node& item, std::size_t entry, const Settings& settings, Taken& taken, Scenario& out) {
   const std::string prefix = fmt::format("hosts[{}].", entry);
   const Settings s = read_settings(item, prefix, {{prefix, kHostOptions}});
-  const std::vector<NodeId> hosts = taken.take(item, entry);
+  const std::vector<nic::HostId> hosts = taken.take(item, entry);
   nic::HostConfig host{.nics = out.hosts.of[hosts.front()].nics};
   if (const yaml::Node* hardware = item.find("hardware"); hardware != nullptr)
     host.hardware = read_hardware_of(*hardware, prefix + "hardware", settings, out);
@@ -183,7 +183,7 @@ void read_entry(const yaml::Node& item, std::size_t entry, const Settings& setti
     require_place_for_ports(*ports, prefix + "ports", settings, out);
   }
   require_place_for_nics(place, prefix + "nics", host.nics, settings, out);
-  for (const NodeId h : hosts) out.hosts.of[h] = host;
+  for (const nic::HostId h : hosts) out.hosts.of[h] = host;
 }
 
 }  // namespace
@@ -217,7 +217,7 @@ std::optional<nic::PortId> port_named(const std::string& name, const Scenario& o
   if (numbers.empty() || numbers.size() > kParts || name.ends_with('.')) return std::nullopt;
   numbers.resize(kParts);
   if (numbers[0] >= out.nodes) return std::nullopt;
-  const auto host = static_cast<NodeId>(numbers[0]);
+  const nic::HostId host(static_cast<std::uint32_t>(numbers[0]));
   if (numbers[1] >= out.hosts.nics(host) || numbers[2] >= out.hosts.ports(host)) return std::nullopt;
   const std::vector<nic::PortId> all = nic::ports_of(out.hosts, out.nodes, host);
   return all[static_cast<std::size_t>(numbers[2] * out.hosts.nics(host) + numbers[1])];
@@ -229,7 +229,7 @@ fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& pat
   const std::uint32_t ends = ports(out);
   if (ends == out.nodes) return vertex(node, path, out.nodes, switches);
   if (node.kind == yaml::Node::Kind::scalar) {
-    if (const auto port = port_named(node.text, out)) return *port;
+    if (const auto port = port_named(node.text, out)) return port->index();
     const auto v = fabric::topology::vertex_of(node.text, out.nodes, switches);
     if (v && *v >= out.nodes) return *v - out.nodes + ends;
   }

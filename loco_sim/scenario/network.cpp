@@ -158,8 +158,8 @@ void check_fit(const text::Place& place, const Scenario& scenario) {
     network.nodes = ports(scenario);
     network.topology = scenario.topology;
     for (const NodeStop& stop : scenario.stops)
-      for (const nic::PortId nic : nic::ports_of(scenario.hosts, scenario.nodes, stop.node))
-        fabric::disconnect(network, nic, stop.at);
+      for (const nic::PortId port : nic::ports_of(scenario.hosts, scenario.nodes, nic::HostId(stop.node)))
+        fabric::disconnect(network, port, stop.at);
     const nic::System probe({.profile = scenario.hardware,
                              .hosts = scenario.hosts,
                              .topology = scenario.topology,

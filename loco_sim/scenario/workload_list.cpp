@@ -10,6 +10,7 @@
 #include "loco_sim/scenario/transports.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "nic_model/delivery/transports.hpp"
+#include "sim/id_format.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -46,7 +47,8 @@ void require_few_threads(const Value& value, const std::string& path, std::uint3
 /// `memory: gpu1` is of hosts that have such a GPU, `numa1` of those with two sockets.
 void require_memory(const Value& memory, const std::string& path, const Scenario& out) {
   const nic::RegionKind kind = workloads::memory_of_name(memory.number);
-  for (NodeId host = 0; memory.given && host < out.nodes; ++host) {
+  if (!memory.given) return;
+  for (const nic::HostId host : sim::IdRange<nic::HostId>(out.nodes)) {
     if (kind.numa >= out.hosts.sockets(host))
       throw text::InputError(
           memory.place, path,

@@ -61,7 +61,8 @@ VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to
 /// NICs and ports of one number where the hosts have as many.
 nic::QpId VirtualTransport::create_end(std::uint32_t thread, std::uint8_t service) {
   const nic::HostsConfig& hosts = cluster_.config.hosts;
-  const std::uint32_t nics = hosts.nics(node_);
+  const nic::HostId host(node_);
+  const std::uint32_t nics = hosts.nics(host);
   const Service& of = cluster_.services[service];
   const auto inbox = inboxes_.find(of.inbox);
   const bool receives = inbox != inboxes_.end();
@@ -74,7 +75,7 @@ nic::QpId VirtualTransport::create_end(std::uint32_t thread, std::uint8_t servic
                                            .congestion = of.congestion,
                                            .transport = of.transport,
                                            .nic = thread % nics,
-                                           .port = static_cast<std::uint8_t>(thread / nics % hosts.ports(node_))});
+                                           .port = static_cast<std::uint8_t>(thread / nics % hosts.ports(host))});
 }
 
 void VirtualTransport::adopt(nic::ThreadId id) {

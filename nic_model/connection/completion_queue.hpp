@@ -17,9 +17,9 @@ namespace loco::nic {
 class CompletionQueue {
  public:
   /// Precondition: entries > 0.
-  CompletionQueue(NodeId node, std::uint32_t entries) : node_(node), entries_(entries) {}
+  CompletionQueue(HostId node, std::uint32_t entries) : node_(node), entries_(entries) {}
 
-  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] HostId node() const { return node_; }
   [[nodiscard]] std::uint32_t entries() const { return entries_; }
   [[nodiscard]] bool empty() const { return cqes_.empty(); }
   [[nodiscard]] std::size_t size() const { return cqes_.size(); }
@@ -50,7 +50,7 @@ class CompletionQueue {
   bool operator==(const CompletionQueue&) const = default;
 
  private:
-  NodeId node_;
+  HostId node_;
   std::uint32_t entries_;
   bool overrun_ = false;
   bool failed_ = false;

@@ -16,7 +16,7 @@ void Connection::check(QpId id, const QpSettings& settings, sim::SimTime now) co
   const Check check(now, "connection", "queue pair", id);
   const bool before_rtr = state_ == QpState::reset || state_ == QpState::init;
   check.holds(type_ == QpType::ud || before_rtr || state_ == QpState::error || peer_ != kNone, "it has a peer");
-  check.holds((peer_ == kNone) == (peer_node_ == kNone), "a peer has a node");
+  check.holds((peer_ == kNone) == (peer_node_ == NicId::none()), "a peer has a node");
   check.holds(peer_ != id, "it is not its own peer");
   check.holds(type_ != QpType::rc || state_ != QpState::sqe, "SQE is a state of unreliable queue pairs");
   check.holds(settings.retry_count <= 7 && settings.rnr_retry <= 7, "retry counts have three bits");

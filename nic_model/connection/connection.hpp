@@ -32,7 +32,7 @@ struct QpSettings {
 
 class alignas(sim::kCacheLine / 2) Connection {
  public:
-  Connection(NodeId node, const QpConfig& config, std::uint8_t policy)
+  Connection(NicId node, const QpConfig& config, std::uint8_t policy)
       : node_(node),
         thread_(config.thread),
         type_(config.type),
@@ -48,7 +48,7 @@ class alignas(sim::kCacheLine / 2) Connection {
   [[nodiscard]] std::uint8_t port() const { return port_; }
   [[nodiscard]] std::uint8_t peer_port() const { return peer_port_; }
   [[nodiscard]] QpId peer() const { return peer_; }
-  [[nodiscard]] NodeId peer_node() const { return peer_node_; }
+  [[nodiscard]] NicId peer_node() const { return peer_node_; }
   [[nodiscard]] ThreadId thread() const { return thread_; }  ///< thread of its requests' subevents
   [[nodiscard]] QpType type() const { return type_; }
   [[nodiscard]] std::uint8_t policy() const { return policy_; }
@@ -85,9 +85,9 @@ class alignas(sim::kCacheLine / 2) Connection {
   bool operator==(const Connection&) const = default;
 
  private:
-  NodeId node_;
+  NicId node_;
   QpId peer_ = kNone;
-  NodeId peer_node_ = kNone;
+  NicId peer_node_ = NicId::none();
   ThreadId thread_;
   QpType type_;
   std::uint8_t policy_;  // Kernel::policy

@@ -20,10 +20,10 @@ class ReceiveQueue {
  public:
   /// `owner` is its queue pair, or kNone if it is shared.
   /// `cq` is where an XRC queue's completions go.
-  ReceiveQueue(NodeId node, std::uint32_t depth, QpId owner, CqId cq = kNone)
+  ReceiveQueue(HostId node, std::uint32_t depth, QpId owner, CqId cq = kNone)
       : node_(node), depth_(depth), owner_(owner), cq_(cq) {}
 
-  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] HostId node() const { return node_; }
   [[nodiscard]] bool shared() const { return owner_ == kNone; }
   [[nodiscard]] QpId owner() const { return owner_; }
   [[nodiscard]] std::uint32_t depth() const { return depth_; }
@@ -63,7 +63,7 @@ class ReceiveQueue {
 
     bool operator==(const Entry&) const = default;
   };
-  NodeId node_;
+  HostId node_;
   std::uint32_t depth_;
   QpId owner_;
   CqId cq_;

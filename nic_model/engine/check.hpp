@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sim/id.hpp"
 #include "sim/time.hpp"
 
 namespace loco::nic {
@@ -15,6 +16,9 @@ class Check {
   /// `unit`: what is checked ("requester"); `of`: whose it is ("queue pair", "node"), with its index.
   Check(sim::SimTime now, std::string_view unit, std::string_view of, std::uint32_t index)
       : now_(now), unit_(unit), of_(of), index_(index) {}
+  template <class Kind>
+  Check(sim::SimTime now, std::string_view unit, std::string_view of, sim::Id<Kind> id)
+      : Check(now, unit, of, id.index()) {}
 
   /// `what`: the condition in words.
   void holds(bool condition, std::string_view what) const {

@@ -5,8 +5,6 @@ namespace loco::nic {
 SubeventId Engine::begin(Subevent subevent) {
   if (!witness()) return 0;
   subevent.id = kernel.next_subevent();
-  subevent.peer = host_of(subevent.peer);
-  subevent.home = host_of(subevent.home);
   subevent.seq = kernel.next_seq();
   if (subevent.at < now()) subevent.at = now();
   if (Observer* o = observer()) o->on_subevent(subevent);
@@ -16,18 +14,15 @@ SubeventId Engine::begin(Subevent subevent) {
 void Engine::repeat(const Subevent& subevent) {
   Observer* const o = observer();
   if (o == nullptr) return;
-  Subevent told = subevent;
-  told.peer = host_of(told.peer);
-  told.home = host_of(told.home);
-  o->on_subevent_repeated(told);
+  o->on_subevent_repeated(subevent);
 }
 
 void Engine::tell(PacketStep step, const fabric::Packet& packet) {
   Observer* const o = observer();
   if (o == nullptr) return;
   fabric::Packet told = packet;
-  told.source = host_of(told.source);
-  told.destination = host_of(told.destination);
+  told.source = first_port(first_nic(kernel.host_of(told.source)));
+  told.destination = first_port(first_nic(kernel.host_of(told.destination)));
   o->on_packet(step, told, now());
 }
 
@@ -35,7 +30,7 @@ bool Engine::allowed(std::uint32_t key, NicId nic, Address address, std::uint64_
   const std::uint32_t index = key >> 8U;
   if (index >= regions.size()) return false;
   const MemoryRegion& region = regions[index];
-  return region.rkey == key && region.node == host_of(nic) && (region.access & access) == access &&
+  return region.rkey == key && region.node == node_of(nic) && (region.access & access) == access &&
          size <= region.size && address >= region.base && address - region.base <= region.size - size;
 }
 

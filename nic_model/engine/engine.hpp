@@ -50,23 +50,23 @@ struct Units {
   fabric::Network& network;
   Payloads& payloads;
   std::vector<MemoryRegion>& regions;
-  std::vector<HostMemory>& memories;
-  std::vector<Process>& processes;
+  sim::IdVector<HostId, HostMemory>& memories;
+  sim::IdVector<HostId, Process>& processes;
   std::vector<Thread>& threads;
-  std::vector<Host>& hosts;
-  std::vector<PcieLink>& links;
+  sim::IdVector<NicId, Host>& hosts;
+  sim::IdVector<NicId, PcieLink>& links;
   const PciePaths& paths;
   std::vector<TreeLink>& tree_links;
   std::vector<PostedDomain>& domains;
-  std::vector<Port>& ports;
-  std::vector<ReceiveBuffer>& receive_buffers;
-  std::vector<ContextCaches>& caches;
+  sim::IdVector<PortId, Port>& ports;
+  sim::IdVector<PortId, ReceiveBuffer>& receive_buffers;
+  sim::IdVector<NicId, ContextCaches>& caches;
   std::vector<Connection>& connections;
   std::vector<QpSettings>& settings;
   std::vector<NicContext>& contexts;
   std::vector<Requester>& requesters;
   std::vector<Responder>& responders;
-  std::vector<AtomicUnit>& atomics;
+  sim::IdVector<NicId, AtomicUnit>& atomics;
   std::vector<CompletionQueue>& cqs;
   std::vector<ReceiveQueue>& receive_queues;
   AnswerTracks& tracks;
@@ -80,10 +80,15 @@ class Engine : public Units {
 
   Context* context;  // null while setting up
 
-  /// The hardware of a NIC and its host.
+  /// The hardware of a NIC, or of a port's, and its host.
   [[nodiscard]] const HardwareProfile& profile(NicId nic) const { return kernel.profile(nic); }
+  [[nodiscard]] const HardwareProfile& profile(PortId port) const { return kernel.profile(port); }
+  /// That of a host's CPUs: all of its NICs have the same.
+  [[nodiscard]] const HardwareProfile& profile(HostId host) const { return profile(first_nic(host)); }
   /// The host whose memory, threads and completion queues a NIC works for.
-  [[nodiscard]] NodeId host_of(NicId nic) const { return kernel.host_of(nic); }
+  [[nodiscard]] HostId host_of(NicId nic) const { return kernel.host_of(nic); }
+  /// Its number, for observers.
+  [[nodiscard]] NodeId node_of(NicId nic) const { return host_of(nic).index(); }
   [[nodiscard]] bool fault(Fault f) const { return kernel.faults().has(f); }
   [[nodiscard]] sim::SimTime now() const { return kernel.now(); }
   [[nodiscard]] bool witness() const { return kernel.config().witness; }
@@ -104,23 +109,23 @@ class Engine : public Units {
   void hold(std::uint32_t buffer) { payloads.hold(buffer); }
   void release(std::uint32_t buffer) { payloads.release(buffer); }
 
-  /// Tells the observer of a packet, with hosts in place of NICs as its ends.
+  /// Tells the observer of a packet, as from the first port of the sending host to that of the other.
   void tell(PacketStep step, const fabric::Packet& packet);
 
   /// True if a NIC may access [address, address + size) of its host's memory with this key and these rights.
   [[nodiscard]] bool allowed(std::uint32_t key, NicId nic, Address address, std::uint64_t size,
                              std::uint8_t access) const;
-  /// The greatest payload of a packet between these nodes. In the flow model a packet is a whole message, except one
+  /// The greatest payload of a packet between these NICs. In the flow model a packet is a whole message, except one
   /// that a NIC sends to itself.
-  [[nodiscard]] std::uint64_t mtu(NodeId from, NodeId to) const { return network.segment_max(from == to); }
+  [[nodiscard]] std::uint64_t mtu(NicId from, NicId to) const { return network.segment_max(from == to); }
   /// How long a packet's payload takes through a NIC's packet buffer and data path.
-  [[nodiscard]] sim::Duration buffer_time(NicId nic, std::uint32_t bytes) const {
-    const HardwareProfile& p = profile(nic);
+  [[nodiscard]] sim::Duration buffer_time(PortId port, std::uint32_t bytes) const {
+    const HardwareProfile& p = profile(port);
     const sim::Duration buffered = sim::transmission_time({bytes}, p.nic_buffer_rate);
-    return p.nic_path_rate.value == 0 ? buffered : buffered + path_time(nic, bytes);
+    return p.nic_path_rate.value == 0 ? buffered : buffered + path_time(p, bytes);
   }
   /// How much longer a NIC's data path takes than PCIe. Both carry the same data at the same time, piece by piece.
-  [[nodiscard]] sim::Duration path_time(NicId nic, std::uint32_t bytes) const;
+  [[nodiscard]] static sim::Duration path_time(const HardwareProfile& p, std::uint32_t bytes);
   /// The region of a key, or null.
   [[nodiscard]] const MemoryRegion* region(std::uint32_t key) const {
     const std::uint32_t index = key >> 8U;

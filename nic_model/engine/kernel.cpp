@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/id_format.hpp"
+
 namespace loco::nic {
 
 namespace {
@@ -59,7 +61,7 @@ void check_hosts(const SystemConfig& c) {
     if (const std::string_view key = differs_in(c.profile, p); !key.empty())
       throw std::invalid_argument(fmt::format("{} must be the same on all hosts", key));
   }
-  for (NodeId node = 0; node < c.nodes; ++node) {
+  for (const HostId node : c.hosts.of.ids()) {
     const HostConfig& host = c.hosts.of[node];
     if (host.hardware > c.hosts.hardware.size()) throw std::invalid_argument("a host has hardware that is not there");
     if (const std::string error = validate(host); !error.empty()) throw std::invalid_argument(error);
@@ -153,7 +155,7 @@ std::vector<NicPlace> further_nics(const HostsConfig& hosts) {
   for (const HostConfig& host : hosts.of) most = std::max(most, host.nics);
   std::vector<NicPlace> all;
   for (std::uint32_t index = 1; index < most; ++index) {
-    for (NodeId host = 0; host < hosts.of.size(); ++host)
+    for (const HostId host : hosts.of.ids())
       if (index < hosts.of[host].nics) all.push_back({host, index});
   }
   return all;
@@ -165,19 +167,20 @@ std::vector<PortPlace> further_ports(const HostsConfig& hosts, std::uint32_t nod
   std::vector<PortPlace> all;
   if (most == 1) return all;
   const std::vector<NicPlace> further = further_nics(hosts);
-  const auto nics = nodes + static_cast<NicId>(further.size());
+  const auto nics = nodes + static_cast<std::uint32_t>(further.size());
   for (std::uint32_t index = 1; index < most; ++index) {
-    for (NicId nic = 0; nic < nics; ++nic)
-      if (index < hosts.ports(nic < nodes ? nic : further[nic - nodes].host)) all.push_back({nic, index});
+    for (const NicId nic : sim::IdRange<NicId>(nics))
+      if (index < hosts.ports(nic.index() < nodes ? HostId(nic.index()) : further[nic.index() - nodes].host))
+        all.push_back({nic, index});
   }
   return all;
 }
 
-std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host) {
-  std::vector<NicId> all = {host};
+std::vector<NicId> nics_of(const HostsConfig& hosts, std::uint32_t nodes, HostId host) {
+  std::vector<NicId> all = {first_nic(host)};
   const std::vector<NicPlace> further = further_nics(hosts);
   for (std::size_t i = 0; i < further.size(); ++i)
-    if (further[i].host == host) all.push_back(nodes + static_cast<NicId>(i));
+    if (further[i].host == host) all.emplace_back(nodes + static_cast<std::uint32_t>(i));
   return all;
 }
 
@@ -185,19 +188,20 @@ std::uint32_t count_ports(const HostsConfig& hosts, std::uint32_t nodes) {
   return nodes + static_cast<std::uint32_t>(further_nics(hosts).size() + further_ports(hosts, nodes).size());
 }
 
-std::vector<PortId> ports_of(const HostsConfig& hosts, std::uint32_t nodes, NodeId host) {
-  std::vector<PortId> all = nics_of(hosts, nodes, host);
+std::vector<PortId> ports_of(const HostsConfig& hosts, std::uint32_t nodes, HostId host) {
+  const std::vector<NicId> nics = nics_of(hosts, nodes, host);
+  std::vector<PortId> all;
+  for (const NicId nic : nics) all.push_back(first_port(nic));
   const std::vector<PortPlace> further = further_ports(hosts, nodes);
-  const auto first = count_ports(hosts, nodes) - static_cast<PortId>(further.size());
-  const std::vector<NicId> nics = all;
+  const auto first = count_ports(hosts, nodes) - static_cast<std::uint32_t>(further.size());
   for (std::uint32_t i = 0; i < further.size(); ++i)
-    if (std::ranges::find(nics, further[i].nic) != nics.end()) all.push_back(first + i);
+    if (std::ranges::find(nics, further[i].nic) != nics.end()) all.emplace_back(first + i);
   return all;
 }
 
 namespace {
 /// `h0`, of several NICs `h0.1`, of several ports `h0.1.1`.
-std::string name_of(const HostsConfig& hosts, NodeId host, std::uint32_t nic, std::uint32_t port) {
+std::string name_of(const HostsConfig& hosts, HostId host, std::uint32_t nic, std::uint32_t port) {
   if (hosts.ports(host) > 1) return fmt::format("h{}.{}.{}", host, nic, port);
   return hosts.nics(host) == 1 ? std::string() : fmt::format("h{}.{}", host, nic);
 }
@@ -205,7 +209,7 @@ std::string name_of(const HostsConfig& hosts, NodeId host, std::uint32_t nic, st
 std::vector<fabric::EndPoint> end_points(const SystemConfig& c) {
   std::vector<fabric::EndPoint> all;
   if (c.hosts.of.empty()) return all;
-  const auto add = [&](NodeId host, std::uint32_t index, std::uint32_t port) {
+  const auto add = [&](HostId host, std::uint32_t index, std::uint32_t port) {
     const HardwareProfile& p = c.hosts.profile(c.profile, host);
     all.push_back({.name = name_of(c.hosts, host, index, port),
                    .loopback_latency = p.nic_loopback,
@@ -215,10 +219,11 @@ std::vector<fabric::EndPoint> end_points(const SystemConfig& c) {
                    .gap = p.nic_packet_gap});
   };
   const std::vector<NicPlace> further = further_nics(c.hosts);
-  for (NodeId host = 0; host < c.nodes; ++host) add(host, 0, 0);
+  for (const HostId host : c.hosts.of.ids()) add(host, 0, 0);
   for (const NicPlace& place : further) add(place.host, place.index, 0);
   for (const PortPlace& port : further_ports(c.hosts, c.nodes)) {
-    const NicPlace nic = port.nic < c.nodes ? NicPlace{port.nic, 0} : further[port.nic - c.nodes];
+    const NicPlace nic =
+        port.nic.index() < c.nodes ? NicPlace{HostId(port.nic.index()), 0} : further[port.nic.index() - c.nodes];
     add(nic.host, nic.index, port.index);
   }
   return all;
@@ -260,7 +265,7 @@ Kernel::Kernel(const SystemConfig& c)
       further_ports_(further_ports(c.hosts, c.nodes)),
       loses_packets_(can_lose(c)),
       bursts_(has_bursts(c)) {
-  nics_ = c.nodes + static_cast<NicId>(further_nics_.size());
+  nics_ = c.nodes + static_cast<std::uint32_t>(further_nics_.size());
   if (!c.hosts.of.empty()) set_kinds();
   ranked_ = c.network.share.ranked;
   // Speculation compares what was read from the beginning on, and the stale-operand flaw depends on what was read last;
@@ -286,7 +291,7 @@ Kernel::Kernel(const SystemConfig& c)
   in_time_ = c.timed || c.timers;  // elsewhere a window would impose an order on packets that nothing guarantees
   drops_in_time_ = in_time_ && drops;
   datagrams_overtake_ = c.profile.link_ideal && !in_time_;
-  for (NicId nic = 0; nic < nics(); ++nic) {
+  for (const NicId nic : all_nics()) {
     windows_ =
         windows_ || (in_time_ && (lossy_timeout(nic).ps > 0 || slow_restarts(nic) ||
                                   profile(nic).nic_tx_window.count > 0 || profile(nic).nic_slow_restart_idle.ps > 0));
@@ -315,8 +320,8 @@ Kernel::Kernel(const SystemConfig& c)
 
 /// NICs with equal profiles are of one kind.
 void Kernel::set_kinds() {
-  for (NicId nic = 0; nic < nics(); ++nic) {
-    const NodeId host = host_of(nic);
+  for (const NicId nic : all_nics()) {
+    const HostId host = host_of(nic);
     HardwareProfile p = config_.hosts.profile(config_.profile, host);
     const HostConfig& described = config_.hosts.of[host];
     sim::Duration switches{};
@@ -326,9 +331,9 @@ void Kernel::set_kinds() {
     p.pcie_downstream += switches;
     auto kind = std::ranges::find(kinds_, p);
     if (kind == kinds_.end()) kind = kinds_.insert(kind, p);
-    kind_of_.push_back(static_cast<std::uint16_t>(kind - kinds_.begin()));
+    kind_of_.emplace_back(static_cast<std::uint16_t>(kind - kinds_.begin()));
   }
-  for (const PortPlace& port : further_ports_) kind_of_.push_back(kind_of_[port.nic]);
+  for (const PortPlace& port : further_ports_) kind_of_.emplace_back(kind_of_[first_port(port.nic)]);
   alike_ = kinds_.size() == 1 && kinds_.front() == config_.profile;
 }
 
@@ -339,12 +344,12 @@ std::uint8_t Kernel::policy_number(QpType type, std::uint8_t own) const {
   return static_cast<std::uint8_t>(kTransports + own - 1);
 }
 
-NicId Kernel::nic_of(NodeId host, std::uint32_t index) const {
-  if (index == 0) return host;
+NicId Kernel::nic_of(HostId host, std::uint32_t index) const {
+  if (index == 0) return first_nic(host);
   const auto found = std::ranges::find(further_nics_, NicPlace{host, index});
   if (found == further_nics_.end())
     throw std::invalid_argument(fmt::format("host {} has no NIC {}: it has {}", host, index, config_.hosts.nics(host)));
-  return config_.nodes + static_cast<NicId>(found - further_nics_.begin());
+  return NicId(config_.nodes + static_cast<std::uint32_t>(found - further_nics_.begin()));
 }
 
 PortId Kernel::further_port(NicId nic, std::uint32_t index) const {
@@ -352,7 +357,7 @@ PortId Kernel::further_port(NicId nic, std::uint32_t index) const {
   if (found == further_ports_.end())
     throw std::invalid_argument(fmt::format("NIC {} of host {} has no port {}: it has {}", index_of(nic), host_of(nic),
                                             index, config_.hosts.ports(host_of(nic))));
-  return nics() + static_cast<PortId>(found - further_ports_.begin());
+  return PortId(nics() + static_cast<std::uint32_t>(found - further_ports_.begin()));
 }
 
 SubeventId Kernel::next_subevent() {

@@ -51,39 +51,41 @@ class Kernel {
   explicit Kernel(const SystemConfig& config);
 
   [[nodiscard]] const SystemConfig& config() const { return config_; }
-  /// The hardware of a NIC, or of a port's, and its host. Of a NIC behind a PCIe switch each way to the root complex is
-  /// longer by it.
-  [[nodiscard]] const HardwareProfile& profile(NicId nic) const {
+  /// The hardware of a NIC and its host. Of a NIC behind a PCIe switch each way to the root complex is longer by it.
+  [[nodiscard]] const HardwareProfile& profile(NicId nic) const { return profile(first_port(nic)); }
+  /// That of the port's NIC.
+  [[nodiscard]] const HardwareProfile& profile(PortId port) const {
     if (alike_) [[likely]]
       return config_.profile;
-    return kinds_[kind_of_[nic]];
+    return kinds_[kind_of_[port]];
   }
-  /// Number of NICs of all hosts.
-  [[nodiscard]] NicId nics() const { return nics_; }
-  [[nodiscard]] PortId ports() const { return nics() + static_cast<PortId>(further_ports_.size()); }
+  /// Number of NICs of all hosts, and of ports of all NICs.
+  [[nodiscard]] std::uint32_t nics() const { return nics_; }
+  [[nodiscard]] std::uint32_t ports() const { return nics() + static_cast<std::uint32_t>(further_ports_.size()); }
+  [[nodiscard]] sim::IdRange<NicId> all_nics() const { return sim::IdRange<NicId>(nics()); }
+  [[nodiscard]] sim::IdRange<PortId> all_ports() const { return sim::IdRange<PortId>(ports()); }
   [[nodiscard]] NicId nic_of_port(PortId port) const {
-    return port < nics() ? port : further_ports_[port - nics()].nic;
+    return port.index() < nics() ? NicId(port.index()) : further_ports_[port.index() - nics()].nic;
   }
   /// Has any NIC several?
   [[nodiscard]] bool several_ports() const { return !further_ports_.empty(); }
   /// That port of a NIC. Throws std::invalid_argument when there is none.
   [[nodiscard]] PortId port_of(NicId nic, std::uint32_t index) const {
-    return index == 0 ? nic : further_port(nic, index);
+    return index == 0 ? first_port(nic) : further_port(nic, index);
   }
-  /// Of a NIC, or of a port's.
-  [[nodiscard]] NodeId host_of(NicId nic) const {
-    if (nic < config_.nodes) [[likely]]
-      return nic;
-    if (nic == kNone) return kNone;  // a UD queue pair has no peer
-    const NicId of_port = nic_of_port(nic);
-    return of_port < config_.nodes ? of_port : further_nics_[of_port - config_.nodes].host;
+  /// Of no NIC there is no host: a UD queue pair has no peer.
+  [[nodiscard]] HostId host_of(NicId nic) const {
+    if (nic.index() < config_.nodes || nic == NicId::none()) [[likely]]
+      return HostId(nic.index());
+    return further_nics_[nic.index() - config_.nodes].host;
   }
+  [[nodiscard]] HostId host_of(PortId port) const { return host_of(nic_of_port(port)); }
   /// The NIC's index among those of its host.
   [[nodiscard]] std::uint32_t index_of(NicId nic) const {
-    return nic < config_.nodes ? 0 : further_nics_[nic - config_.nodes].index;
+    return nic.index() < config_.nodes ? 0 : further_nics_[nic.index() - config_.nodes].index;
   }
   /// Throws std::invalid_argument if the host has no such NIC.
-  [[nodiscard]] NicId nic_of(NodeId host, std::uint32_t index) const;
+  [[nodiscard]] NicId nic_of(HostId host, std::uint32_t index) const;
   [[nodiscard]] const Faults& faults() const { return config_.profile.faults; }
   /// How connections deliver, by policy_number().
   [[nodiscard]] const DeliveryPolicy& policy(std::uint8_t number) const { return policies_[number]; }
@@ -116,11 +118,11 @@ class Kernel {
   [[nodiscard]] bool in_time() const { return in_time_; }
   /// The first timeout of adaptive retransmission, which adapts its timeouts to round trips, on fabrics that drop
   /// packets; otherwise zero.
-  [[nodiscard]] sim::Duration lossy_timeout(NodeId node) const {
+  [[nodiscard]] sim::Duration lossy_timeout(NicId node) const {
     return drops_in_time_ ? profile(node).nic_lossy_timeout : sim::Duration{};
   }
   /// True if a queue pair of this NIC starts with a small window after a timeout.
-  [[nodiscard]] bool slow_restarts(NodeId node) const {
+  [[nodiscard]] bool slow_restarts(NicId node) const {
     const SlowRestart restart = profile(node).nic_slow_restart;
     return in_time_ && (restart == SlowRestart::on || (restart == SlowRestart::drop_tail && drops_in_time_));
   }
@@ -135,7 +137,7 @@ class Kernel {
   /// True if a requester may have to wait for answers before it sends more.
   [[nodiscard]] bool holds_back() const { return windows_ || controls_; }
   /// Packets of a message for each ACK; 0: only the last one requests an ACK.
-  [[nodiscard]] std::uint32_t ack_every(NodeId node) const { return controls_ ? 1 : profile(node).nic_ack_coalescing; }
+  [[nodiscard]] std::uint32_t ack_every(NicId node) const { return controls_ ? 1 : profile(node).nic_ack_coalescing; }
 
   [[nodiscard]] sim::SimTime now() const { return now_; }
   /// To call before an event is handled.
@@ -157,8 +159,10 @@ class Kernel {
 
   // --- a part of a machine (docs/parallel-runs.md)
   // ----------------------------------------------------------------------
-  /// True if this NIC is simulated in this part.
-  [[nodiscard]] bool has(NicId nic) const { return config_.network.share.has(nic); }
+  /// True if this port, NIC or host is simulated in this part. NICs of a host are never apart.
+  [[nodiscard]] bool has(PortId port) const { return config_.network.share.has(port.index()); }
+  [[nodiscard]] bool has(NicId nic) const { return has(first_port(nic)); }
+  [[nodiscard]] bool has(HostId host) const { return has(first_nic(host)); }
   /// True if events of equal time are ordered as in a machine in parts.
   [[nodiscard]] bool ranked() const { return ranked_; }
   /// Schedules an event of a queue pair at another one's request: in this part, or by handing it to the NIC's part.
@@ -170,8 +174,8 @@ class Kernel {
   }
   [[nodiscard]] std::vector<sim::Event>& for_others() { return for_others_; }
   /// An event of a host that comes behind everything else of its instant, whatever is simulated beside it.
-  void schedule_last(EventKind what, NodeId host, std::uint64_t a, std::uint64_t b, sim::SimTime at) {
-    events_.push({.at = at, .what = what, .priority = kLast, .where = host, .a = a, .b = b});
+  void schedule_last(EventKind what, HostId host, std::uint64_t a, std::uint64_t b, sim::SimTime at) {
+    events_.push({.at = at, .what = what, .priority = kLast, .where = host.index(), .a = a, .b = b});
   }
   /// Adds another part's counters and takes the later time.
   void absorb(const Kernel& part);
@@ -207,12 +211,12 @@ class Kernel {
   [[nodiscard]] PortId further_port(NicId nic, std::uint32_t index) const;
 
   SystemConfig config_;
-  NicId nics_ = 0;
+  std::uint32_t nics_ = 0;
   std::vector<NicPlace> further_nics_{};
   std::vector<PortPlace> further_ports_{};
   bool alike_ = true;                     // all NICs have the same hardware
   std::vector<HardwareProfile> kinds_{};  // else: what there is
-  std::vector<std::uint16_t> kind_of_{};  // by port
+  sim::IdVector<PortId, std::uint16_t> kind_of_{};
   std::vector<DeliveryPolicy> policies_{};
   bool loses_packets_ = false;
   bool times_ports_ = false;

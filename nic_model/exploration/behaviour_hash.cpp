@@ -32,19 +32,20 @@ std::uint64_t System::behaviour_hash() const {
     part(h);
     all.add(h.value());
   };
-  for (NicId node = 0; node < s.links.size(); ++node) {
+  for (const NicId nic : s.links.ids()) {
     add([&](Hasher& h) {
-      if (node < s.memories.size()) {
-        h.add(s.memories[node].hash());
-        s.processes[node].hash(h);
+      if (const HostId host(nic.index()); s.memories.has(host)) {
+        h.add(s.memories[host].hash());
+        s.processes[host].hash(h);
       }
-      s.atomics[node].hash(h);
-      s.links[node].hash(h);
-      s.ports[node].hash(h);
-      s.caches[node].hash(h);
+      s.atomics[nic].hash(h);
+      s.links[nic].hash(h);
+      s.ports[first_port(nic)].hash(h);
+      s.caches[nic].hash(h);
     });
   }
-  for (PortId port = s.kernel.nics(); port < s.kernel.ports(); ++port) add([&](Hasher& h) { s.ports[port].hash(h); });
+  for (PortId port(s.kernel.nics()); port.index() < s.kernel.ports(); ++port)
+    add([&](Hasher& h) { s.ports[port].hash(h); });
   for (const Thread& thread : s.threads) add([&](Hasher& h) { thread.hash(h); });
   for (const PostedDomain& domain : s.domains) add([&](Hasher& h) { domain.hash(h, s.payloads); });
   for (const CompletionQueue& cq : s.cqs) add([&](Hasher& h) { cq.hash(h); });

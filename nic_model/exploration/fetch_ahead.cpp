@@ -25,10 +25,10 @@ void fetch_first(const State& s, ThreadRunner& runner, const sim::Event& e) {
     case kEventDrain:
       return fetch(s.threads[e.where]);
     case kEventDoorbell:
-      return fetch(s.links[e.where]);
+      return fetch(s.links[NicId(e.where)]);
     case kEventAtomic:
     case kEventAtomicDone:
-      return fetch(s.atomics[e.where]);
+      return fetch(s.atomics[NicId(e.where)]);
     case kEventCommit:
       return fetch(s.domains[e.where]);
     case kEventFetchWqe:
@@ -54,7 +54,7 @@ void fetch_second(const State& s, const sim::Event& e) {
     case fabric::kEventLane:
       return s.network->prefetch_entry(e.where);
     case kEventDoorbell: {
-      if (const Doorbell* doorbell = s.links[e.where].next_doorbell()) fetch(s.requesters[doorbell->qp]);
+      if (const Doorbell* doorbell = s.links[NicId(e.where)].next_doorbell()) fetch(s.requesters[doorbell->qp]);
       return;
     }
     case kEventCommit: {

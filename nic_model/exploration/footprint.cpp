@@ -17,30 +17,31 @@ using Enters = Footprint::Enters;
 Footprint of_drain(const State& s, ThreadId id) {
   const Thread& thread = s.threads[id];
   const StoreEntry& entry = thread.oldest_store();
-  if (entry.receive) return {.kind = Kind::internal, .queues = true, .thread = id, .node = thread.node()};
+  if (entry.receive) return {.kind = Kind::internal, .queues = true, .thread = id, .node = thread.node().index()};
   if (entry.doorbell) {
-    return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node()};
+    return {.kind = Kind::internal, .enters = Enters::eager, .thread = id, .node = thread.node().index()};
   }
-  return {.kind = Kind::memory_write, .thread = id, .node = thread.node(), .address = entry.address, .bytes = 8};
+  return {
+      .kind = Kind::memory_write, .thread = id, .node = thread.node().index(), .address = entry.address, .bytes = 8};
 }
 
 Footprint of_commit(const Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t part) {
   const PostedDomain& d = engine.domains[domain];
   const PostedWrite& write = d.write(number);
-  if (write.is_cqe) return {.kind = Kind::internal, .queues = true, .node = d.node()};
+  if (write.is_cqe) return {.kind = Kind::internal, .queues = true, .node = engine.node_of(d.node())};
   const Part next =
       part == 0 ? Part{write.committed,
                        write_step(engine, d.node(), write.address + write.committed, write.length - write.committed)}
                 : Parts(engine.profile(d.node()).nic_word_unit.count, write.address, 0, write.length).at(part - 1);
   return {.kind = write.ends_atomic ? Kind::atomic : Kind::memory_write,
           .placed = write.stamp == Stamp::aNRW,
-          .node = d.node(),
+          .node = engine.node_of(d.node()),
           .address = write.address + next.offset,
           .bytes = next.bytes};
 }
 
 Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number, std::uint32_t part) {
-  const NodeId node = engine.connections[id].node();
+  const NodeId node = engine.node_of(engine.connections[id].node());
   const Requester& rq = engine.requesters[id];
   if (!rq.holds(number)) return {.qp = id, .node = node};
   const SendEntry& e = rq.entry(number);
@@ -57,7 +58,7 @@ Footprint of_payload_read(const Engine& engine, QpId id, std::uint32_t number, s
 }
 
 Footprint of_remote_read(const Engine& engine, QpId id, std::uint64_t number, std::uint32_t part) {
-  const NodeId node = engine.connections[id].node();
+  const NodeId node = engine.node_of(engine.connections[id].node());
   const Responder& rs = engine.responders[id];
   if (!rs.holds(number)) return {.qp = id, .node = node};
   const Part next = rs.read_part(engine, id, number, part);
@@ -82,7 +83,7 @@ Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& 
   Footprint f{.enters = Enters::eager,
               .on_link = on_link,
               .qp = packet.destination_qp,
-              .node = engine.kernel.nic_of_port(packet.destination)};
+              .node = engine.kernel.host_of(packet.destination).index()};
   f.queues = packet.immediate || packet.opcode == fabric::Opcode::send || packet.opcode == fabric::Opcode::datagram;
   f.may_be_lost = s.connections[packet.destination_qp].type() != QpType::rc;
   const bool refused = f.queues && needs_receive(packet) && !s.responders[packet.destination_qp].can_receive(engine);
@@ -118,7 +119,7 @@ Footprint of_packet(const State& s, const Engine& engine, const fabric::Packet& 
 Footprint of_lane(const State& s, const Engine& engine, const fabric::Packet& packet) {
   const bool loose = packet.opcode == fabric::Opcode::datagram && engine.kernel.datagrams_overtake();
   if (loose)
-    return {.on_link = true, .qp = packet.destination_qp, .node = engine.kernel.nic_of_port(packet.destination)};
+    return {.on_link = true, .qp = packet.destination_qp, .node = engine.kernel.host_of(packet.destination).index()};
   return of_packet(s, engine, packet, true);
 }
 
@@ -142,7 +143,7 @@ Footprint of_event(State& s, std::size_t i) {
     case kEventStrayRequest:
       return of_stray(s, engine, s.responders[e.where].stray(static_cast<std::uint32_t>(e.a)));
     case kEventThreadStep:
-      return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node()};
+      return {.kind = Kind::thread_step, .thread = e.where, .node = s.threads[e.where].node().index()};
     case kEventDrain:
       return of_drain(s, e.where);
     case kEventReadPayload:
@@ -162,9 +163,9 @@ Footprint of_event(State& s, std::size_t i) {
     case kEventRnrTimer:
       return {.enters = Enters::link, .queues = true};
     case kEventAtomic:
-      return {.kind = Kind::atomic, .node = e.where};
+      return {.kind = Kind::atomic, .node = engine.node_of(NicId(e.where))};
     case kEventAtomicDone:
-      return {.node = e.where};
+      return {.node = engine.node_of(NicId(e.where))};
     default:
       return {};
   }
@@ -172,10 +173,6 @@ Footprint of_event(State& s, std::size_t i) {
 }  // namespace
 
 /// Memory and threads are the host's, whichever NIC works for them.
-Footprint System::footprint(std::size_t i) const {
-  Footprint f = of_event(*state_, i);
-  f.node = state_->kernel.host_of(f.node);
-  return f;
-}
+Footprint System::footprint(std::size_t i) const { return of_event(*state_, i); }
 
 }  // namespace loco::nic

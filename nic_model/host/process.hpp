@@ -26,7 +26,7 @@ class Process {
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant when an invariant does not hold.
-  void check(NodeId node, sim::SimTime now) const;
+  void check(HostId node, sim::SimTime now) const;
   bool operator==(const Process&) const = default;
 
  private:
@@ -36,17 +36,17 @@ class Process {
 
 inline constexpr ThreadId kNobody = 0xffffffffU;
 /// Wakes the threads of a node that watch something that has changed, except one.
-void touched(Engine& engine, NodeId node, std::uint64_t watch_key, ThreadId except = kNobody);
-void touched_bytes(Engine& engine, NodeId node, Address address, std::uint64_t size, ThreadId except = kNobody);
+void touched(Engine& engine, HostId node, std::uint64_t watch_key, ThreadId except = kNobody);
+void touched_bytes(Engine& engine, HostId node, Address address, std::uint64_t size, ThreadId except = kNobody);
 
 /// A write of one word has reached memory: gives it its place in the order, records the writer and announces it.
-void finish_write(Engine& engine, SubeventId id, NodeId home, Address address);
+void finish_write(Engine& engine, SubeventId id, HostId home, Address address);
 /// A write that takes no time: makes `id` the last writer.
 SubeventId instant_write(Engine& engine, Subevent subevent);
 
 /// Prefetches payload that the step of a DMA now being scheduled will copy. With many hosts it would no longer be in
 /// any cache by then, and the steps until then leave enough time to fetch it.
-void prefetch_copy(const Engine& engine, NodeId node, Address address, std::uint32_t buffer, std::uint32_t offset,
+void prefetch_copy(const Engine& engine, HostId node, Address address, std::uint32_t buffer, std::uint32_t offset,
                    std::uint32_t bytes);
 
 }  // namespace loco::nic

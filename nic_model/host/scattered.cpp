@@ -5,7 +5,7 @@
 namespace loco::nic {
 
 Piece piece_at(const Engine& engine, Address address) {
-  return engine.memories[node_of_scattered(address)].piece(address);
+  return engine.memories[HostId(node_of_scattered(address))].piece(address);
 }
 
 std::uint32_t scattered_step(const Engine& engine, Address address, std::uint32_t left, std::uint64_t unit) {
@@ -14,7 +14,7 @@ std::uint32_t scattered_step(const Engine& engine, Address address, std::uint32_
   return static_cast<std::uint32_t>(piece.bytes == 0 ? most : std::min(most, piece.bytes));
 }
 
-bool may_access(const Engine& engine, std::uint32_t key, NodeId node, Address address, std::uint64_t size,
+bool may_access(const Engine& engine, std::uint32_t key, NicId node, Address address, std::uint64_t size,
                 std::uint8_t access) {
   if (!is_scattered(address)) return engine.allowed(key, node, address, size, access);
   for (std::uint64_t done = 0; done < size;) {

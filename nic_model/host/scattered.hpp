@@ -23,7 +23,7 @@ namespace loco::nic {
 }
 
 /// As Engine::allowed, where each piece of a list has its own key.
-[[nodiscard]] bool may_access(const Engine& engine, std::uint32_t key, NodeId node, Address address, std::uint64_t size,
+[[nodiscard]] bool may_access(const Engine& engine, std::uint32_t key, NicId node, Address address, std::uint64_t size,
                               std::uint8_t access);
 
 /// Number of elements of [address, address + size); 1 if it is no list.

@@ -34,9 +34,9 @@ enum class ThreadState : std::uint8_t { running, scheduled, paused, draining, wa
 
 class Thread {
  public:
-  explicit Thread(NodeId node) : node_(node) {}
+  explicit Thread(HostId node) : node_(node) {}
 
-  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] HostId node() const { return node_; }
   [[nodiscard]] ThreadState state() const { return state_; }
   [[nodiscard]] sim::Duration busy() const { return busy_; }  ///< time spent on anything but polling
 
@@ -98,7 +98,7 @@ class Thread {
  private:
   void schedule_drain(Engine& engine, ThreadId id) const;
 
-  NodeId node_;
+  HostId node_;
   ThreadState state_ = ThreadState::scheduled;
   bool changed_ = false;
   sim::Ring<StoreEntry> buffer_{};

@@ -16,7 +16,7 @@ bool Bursts::operator==(const Bursts& o) const {
          (!reading_ || read_ == o.read_) && std::equal(writes_.begin(), writes_.begin() + writing_, o.writes_.begin());
 }
 
-Bursts& bursts_of(Engine& engine, NodeId node) { return engine.links[node].bursts(); }
+Bursts& bursts_of(Engine& engine, NicId node) { return engine.links[node].bursts(); }
 
 namespace {
 
@@ -53,7 +53,7 @@ sim::SimTime earliest_end(const Engine& engine, NicId node, const ReadBurst& b) 
 }
 
 /// Makes the steps that were due before now, except the last.
-void advance(Engine& engine, NodeId node, ReadBurst& b) {
+void advance(Engine& engine, NicId node, ReadBurst& b) {
   const sim::SimTime now = engine.now();
   if (b.next >= now) return;
   PcieLink& link = engine.links[node];
@@ -74,7 +74,7 @@ void advance(Engine& engine, NodeId node, ReadBurst& b) {
 // --- writes ----------------------------------------------------------------------------------------------------------
 
 /// Commits the TLPs that were due before now, except the last.
-void advance(Engine& engine, NodeId node, PostedWrite& write) {
+void advance(Engine& engine, NicId node, PostedWrite& write) {
   const sim::SimTime now = engine.now();
   if (write.ready >= now) return;
   const std::uint64_t header = engine.profile(node).pcie_write_header.count;
@@ -90,7 +90,7 @@ void advance(Engine& engine, NodeId node, PostedWrite& write) {
   engine.kernel.count_steps(steps);
   const std::uint32_t written = write.committed - before;
   write_payload(engine, node, write, before, written);
-  if (write.received_by != kNone) announce(engine, ReceivedLanded{write.received_by, written});
+  if (write.received_by != PortId::none()) announce(engine, ReceivedLanded{write.received_by, written});
 }
 
 PostedWrite& written_by(Engine& engine, const WriteBurst& burst) {
@@ -98,7 +98,7 @@ PostedWrite& written_by(Engine& engine, const WriteBurst& burst) {
 }
 
 /// Breaks a write's burst: its remaining TLPs get an event each.
-void break_write(Engine& engine, NodeId node, std::size_t i) {
+void break_write(Engine& engine, NicId node, std::size_t i) {
   Bursts& bursts = bursts_of(engine, node);
   const WriteBurst burst = bursts.writes()[i];
   PostedWrite& write = written_by(engine, burst);
@@ -110,7 +110,7 @@ void break_write(Engine& engine, NodeId node, std::size_t i) {
   engine.schedule(kEventCommit, burst.domain, burst.number, write.ready);
 }
 
-bool watched(const Engine& engine, NodeId node, Address address, std::uint64_t size) {
+bool watched(const Engine& engine, NicId node, Address address, std::uint64_t size) {
   const std::uint64_t low = watch_key(WatchKind::word, word_of(address));
   const std::uint64_t high = watch_key(WatchKind::word, word_of(address + size - 1));
   return std::ranges::any_of(engine.processes[engine.host_of(node)].threads(),
@@ -126,7 +126,7 @@ Rest rest_of(const PostedWrite& write) { return {write.address + write.committed
 
 }  // namespace
 
-bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
+bool begin_burst(Engine& engine, NicId node, ReadBurst plan) {
   Bursts& bursts = bursts_of(engine, node);
   if (bursts.reads() || each_tlp_is_observed(engine) || engine.on_device(plan.key)) return false;
   if (is_scattered(plan.address) || goes_over_links(engine, node, plan.key)) return false;
@@ -141,7 +141,7 @@ bool begin_burst(Engine& engine, NodeId node, ReadBurst plan) {
   return true;
 }
 
-bool end_burst(Engine& engine, NodeId node, ReadBurst& done) {
+bool end_burst(Engine& engine, NicId node, ReadBurst& done) {
   Bursts& bursts = bursts_of(engine, node);
   ReadBurst& b = bursts.read();
   advance(engine, node, b);
@@ -156,7 +156,7 @@ bool end_burst(Engine& engine, NodeId node, ReadBurst& done) {
   return true;
 }
 
-void break_read_burst(Engine& engine, NodeId node, ReadBurst& done) {
+void break_read_burst(Engine& engine, NicId node, ReadBurst& done) {
   Bursts& bursts = bursts_of(engine, node);
   ReadBurst& b = bursts.read();
   advance(engine, node, b);
@@ -168,7 +168,7 @@ void break_read_burst(Engine& engine, NodeId node, ReadBurst& done) {
 }
 
 bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
   Bursts& bursts = bursts_of(engine, node);
   const HardwareProfile& p = engine.profile(node);
   const Rest rest = rest_of(write);
@@ -199,7 +199,7 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
 }
 
 void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
   advance(engine, node, write);
   Bursts& bursts = bursts_of(engine, node);
   const std::span<const WriteBurst> all = bursts.writes();
@@ -209,16 +209,16 @@ void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Poste
   write.burst = false;
 }
 
-void settle_read_burst(Engine& engine, NodeId node) {
+void settle_read_burst(Engine& engine, NicId node) {
   Bursts& bursts = bursts_of(engine, node);
   if (bursts.reads()) advance(engine, node, bursts.read());
 }
 
-void settle_write_bursts(Engine& engine, NodeId node) {
+void settle_write_bursts(Engine& engine, NicId node) {
   for (const WriteBurst& burst : bursts_of(engine, node).writes()) advance(engine, node, written_by(engine, burst));
 }
 
-void settle_bursts_at(Engine& engine, NodeId node, Address address, std::uint64_t size) {
+void settle_bursts_at(Engine& engine, NicId node, Address address, std::uint64_t size) {
   Bursts& bursts = bursts_of(engine, node);
   if (bursts.reads() && overlap(bursts.read().address, bursts.read().stop, address, size)) {
     advance(engine, node, bursts.read());
@@ -230,16 +230,17 @@ void settle_bursts_at(Engine& engine, NodeId node, Address address, std::uint64_
 
 void break_watched_bursts(Engine& engine, ThreadId id) {
   const Thread& thread = engine.threads[id];
-  const std::span<const WriteBurst> all = bursts_of(engine, thread.node()).writes();
+  const NicId nic = first_nic(thread.node());  // where there are bursts, the only one
+  const std::span<const WriteBurst> all = bursts_of(engine, nic).writes();
   for (std::size_t i = all.size(); i-- > 0;) {
     const Rest rest = rest_of(written_by(engine, all[i]));
     const std::uint64_t low = watch_key(WatchKind::word, word_of(rest.address));
     const std::uint64_t high = watch_key(WatchKind::word, word_of(rest.address + rest.size - 1));
-    if (thread.watched().touched_by_words(low, high)) break_write(engine, thread.node(), i);
+    if (thread.watched().touched_by_words(low, high)) break_write(engine, nic, i);
   }
 }
 
-void allow_write_bursts(Engine& engine, NodeId node, bool allow) {
+void allow_write_bursts(Engine& engine, NicId node, bool allow) {
   bursts_of(engine, node).stop_writes(!allow);
   if (allow) return;
   for (std::size_t i = bursts_of(engine, node).writes().size(); i-- > 0;) break_write(engine, node, i);
@@ -247,7 +248,7 @@ void allow_write_bursts(Engine& engine, NodeId node, bool allow) {
 
 void settle_all(Engine& engine) {
   if (!engine.kernel.bursting()) return;
-  for (NodeId node = 0; node < engine.links.size(); ++node) {
+  for (const NicId node : engine.links.ids()) {
     settle_read_burst(engine, node);
     settle_write_bursts(engine, node);
   }

@@ -83,30 +83,34 @@ class Bursts {
 
 /// Turns a read into a burst, with its next step at `plan.next`, and schedules the event of its last step. Returns
 /// false if its steps need an event each.
-bool begin_burst(Engine& engine, NodeId node, ReadBurst plan);
+bool begin_burst(Engine& engine, NicId node, ReadBurst plan);
 /// Handles a burst's event. Returns true if the last step is due: the burst ends, and the caller makes that step.
 /// Returns false if the link was not free in time; another event follows.
-bool end_burst(Engine& engine, NodeId node, ReadBurst& done);
+bool end_burst(Engine& engine, NicId node, ReadBurst& done);
 /// Ends a burst early: its next step gets an event of its own.
-void break_read_burst(Engine& engine, NodeId node, ReadBurst& done);
+void break_read_burst(Engine& engine, NicId node, ReadBurst& done);
 
 // --- for all code that accesses the link, memory or counters ---------------------------------------------------------
 
 // Implemented in bursts.cpp.
-void settle_read_burst(Engine& engine, NodeId node);
-void settle_write_bursts(Engine& engine, NodeId node);
-void settle_bursts_at(Engine& engine, NodeId node, Address address, std::uint64_t size);
+void settle_read_burst(Engine& engine, NicId node);
+void settle_write_bursts(Engine& engine, NicId node);
+void settle_bursts_at(Engine& engine, NicId node, Address address, std::uint64_t size);
 void break_watched_bursts(Engine& engine, ThreadId thread);
 /// `allow` is false while packets wait for room in the receive buffer, because each TLP that reaches memory frees some.
-void allow_write_bursts(Engine& engine, NodeId node, bool allow);
+void allow_write_bursts(Engine& engine, NicId node, bool allow);
 
-[[nodiscard]] Bursts& bursts_of(Engine& engine, NodeId node);
+[[nodiscard]] Bursts& bursts_of(Engine& engine, NicId node);
 
-/// Carries out the due TLPs of a node's bursts before memory from `address` on is read or written.
-inline void settle_memory(Engine& engine, NodeId node, Address address, std::uint64_t size) {
+/// Carries out the due TLPs of a NIC's bursts before memory from `address` on is read or written.
+inline void settle_memory(Engine& engine, NicId node, Address address, std::uint64_t size) {
   if (engine.kernel.bursting() && bursts_of(engine, node).any()) settle_bursts_at(engine, node, address, size);
 }
-/// Does so for all nodes, before counters are read.
+/// The same for a host's memory: where there are bursts, hosts have one NIC.
+inline void settle_memory(Engine& engine, HostId host, Address address, std::uint64_t size) {
+  settle_memory(engine, first_nic(host), address, size);
+}
+/// Does so for all NICs, before counters are read.
 void settle_all(Engine& engine);
 /// Call this when a thread begins to watch memory: each TLP that changes it needs an event.
 inline void settle_watched(Engine& engine, ThreadId thread) {

@@ -14,8 +14,7 @@ sim::Duration data_time(const HardwareProfile& p, std::uint64_t bytes) {
   return sim::transmission_time({bytes + completions * p.pcie_completion_header.count}, p.pcie_rate);
 }
 
-sim::Duration Engine::path_time(NicId nic, std::uint32_t bytes) const {
-  const HardwareProfile& p = profile(nic);
+sim::Duration Engine::path_time(const HardwareProfile& p, std::uint32_t bytes) {
   const sim::Duration pcie = data_time(p, bytes);
   return std::max(sim::transmission_time({bytes}, p.nic_path_rate), pcie) - pcie;
 }
@@ -85,7 +84,7 @@ bool bounds_requests(const HardwareProfile& p) {
   return p.pcie_tags != 0 || p.pcie_read_interval.ps != 0 || read_credits(p) || bounds_walks(p);
 }
 
-sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
+sim::SimTime take_request(Engine& engine, NicId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin) {
   const HardwareProfile& p = engine.profile(node);
   if (!bounds_requests(p) || engine.on_device(key)) return due;
@@ -95,7 +94,7 @@ sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::u
   return link_of(engine, node).take_request(p, engine.now(), bytes, due, reach, begin, walk);
 }
 
-sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way) {
+sim::SimTime take_posted(Engine& engine, NicId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way) {
   return engine.links[node].take_posted(engine.profile(node), engine.now(), bytes, due, way);
 }
 

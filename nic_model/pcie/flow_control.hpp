@@ -31,11 +31,11 @@ namespace loco::nic {
 /// is read: at `due`, or, if the request must wait, `reach` after tag and credits are free (time on the link, way,
 /// memory). `begin` is what the NIC needs before the request, the start of a work request, while nothing else delays
 /// that.
-sim::SimTime take_request(Engine& engine, NodeId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
+sim::SimTime take_request(Engine& engine, NicId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin = {});
 
 /// Takes credits for a TLP of a posted write. Returns when memory has it: at `due`, or, if it must wait, its time on
 /// the link plus `way` after the credits are free. Precondition: there is a limit.
-sim::SimTime take_posted(Engine& engine, NodeId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way);
+sim::SimTime take_posted(Engine& engine, NicId node, std::uint64_t bytes, sim::SimTime due, sim::Duration way);
 
 }  // namespace loco::nic

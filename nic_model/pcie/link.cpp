@@ -57,7 +57,7 @@ void PcieLink::hash(Hasher& h) const {
   }
 }
 
-void PcieLink::check(NodeId node, const HardwareProfile& p, sim::SimTime now) const {
+void PcieLink::check(NicId node, const HardwareProfile& p, sim::SimTime now) const {
   const Check check(now, "PCIe link", "node", node);
   check.holds(busy_up_.ps <= up_free_.ps && busy_down_.ps <= down_free_.ps,
               "a direction was busy no longer than until it is free");

@@ -117,7 +117,7 @@ class PcieLink {
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant.
-  void check(NodeId node, const HardwareProfile& p, sim::SimTime now) const;
+  void check(NicId node, const HardwareProfile& p, sim::SimTime now) const;
   bool operator==(const PcieLink&) const = default;
 
  private:

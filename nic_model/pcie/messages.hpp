@@ -43,7 +43,7 @@ struct MemoryWrite {
   OpId call = 0;            // the call whose payload it is, for MessageObserver; 0: none
   Address address = 0;
   std::uint64_t value = 0;
-  PortId received_by = kNone;  // whose receive buffer it takes until it is in memory; kNone: it has not been received
+  PortId received_by = PortId::none();  // whose receive buffer it takes until it is in memory; none: it has not come
   std::uint64_t message = 0;   // with nic.word_order any: of several packets, whose words keep no order; 0: no other
 
   bool operator==(const MemoryWrite&) const = default;
@@ -60,23 +60,23 @@ struct ReadMayExecute {
 }
 /// A completion queue entry is in memory.
 struct CqeLanded {
-  NodeId node = 0;
+  NicId node{};
   CqId cq = 0;
   Cqe cqe{};
 };
 /// Bytes that a port has received wait for PCIe from now on.
 struct ReceivedWaits {
-  PortId port = 0;
+  PortId port{};
   std::uint32_t bytes = 0;
 };
 /// Received bytes are in memory, or the buffer space that they took besides is free.
 struct ReceivedLanded {
-  PortId port = 0;
+  PortId port{};
   std::uint32_t bytes = 0;
 };
 /// The new value of an atomic that held its bank is in memory.
 struct AtomicLanded {
-  NodeId node = 0;
+  NicId node{};
   Address address = 0;
 };
 

@@ -129,7 +129,7 @@ class PathBuilder {
   PciePath path_{};
 };
 
-void add_links(const HostConfig& host, const HardwareProfile& p, NodeId node, std::vector<TreeLink>& links) {
+void add_links(const HostConfig& host, const HardwareProfile& p, HostId node, std::vector<TreeLink>& links) {
   for (std::uint32_t s = 0; s < host.switches.size(); ++s)
     links.emplace_back(TreeLinkName{node, Kind::above_switch, s}, host.switches[s].link.credits.count,
                        switch_delay(host, p, s));
@@ -146,20 +146,20 @@ void add_links(const HostConfig& host, const HardwareProfile& p, NodeId node, st
 PciePaths::PciePaths(const Kernel& kernel) {
   const SystemConfig& config = kernel.config();
   if (std::ranges::none_of(config.hosts.of, says_more)) return;
-  std::vector<std::uint32_t> first_link;
+  sim::IdVector<HostId, std::uint32_t> first_link;
   std::uint32_t links = 0;
   for (const HostConfig& host : config.hosts.of) {
-    first_link.push_back(links);
+    first_link.emplace_back(links);
     links += links_of(host);
   }
-  for (NicId nic = 0; nic < kernel.nics(); ++nic) {
-    const NodeId node = kernel.host_of(nic);
+  for (const NicId nic : kernel.all_nics()) {
+    const HostId node = kernel.host_of(nic);
     const HostConfig& host = config.hosts.of[node];
     const HardwareProfile& p = config.hosts.profile(config.profile, node);
     const std::uint32_t index = kernel.index_of(nic);
     const Position from = position(host, host.switch_of(index), host.nic_socket(index));
-    first_.push_back(static_cast<std::uint32_t>(paths_.size()));
-    sockets_.push_back(from.socket);
+    first_.emplace_back(static_cast<std::uint32_t>(paths_.size()));
+    sockets_.emplace_back(from.socket);
     const auto add = [&](const Position& to, const std::uint32_t* gpu) {
       paths_.push_back(PathBuilder(host, p, first_link[node]).build(from, to, gpu));
     };
@@ -172,7 +172,7 @@ PciePaths::PciePaths(const Kernel& kernel) {
 std::vector<TreeLink> make_tree_links(const Kernel& kernel) {
   std::vector<TreeLink> links;
   const SystemConfig& config = kernel.config();
-  for (NodeId node = 0; node < config.hosts.of.size(); ++node)
+  for (const HostId node : config.hosts.of.ids())
     add_links(config.hosts.of[node], config.hosts.profile(config.profile, node), node, links);
   return links;
 }
@@ -181,7 +181,7 @@ std::uint32_t memory_of(const Engine& engine, NicId nic, std::uint32_t key) {
   const MemoryRegion* const region = engine.region(key);
   if (region == nullptr) return engine.paths.own_memory(nic);
   if (region->kind.gpu == 0) return region->kind.numa;
-  return engine.kernel.config().hosts.sockets(region->node) + region->kind.gpu - 1;
+  return engine.kernel.config().hosts.sockets(HostId(region->node)) + region->kind.gpu - 1;
 }
 
 sim::SimTime earliest_over(const Engine& engine, const PciePath& path, sim::SimTime due) {

@@ -59,8 +59,8 @@ class PciePaths {
 
  private:
   std::vector<PciePath> paths_{};
-  std::vector<std::uint32_t> first_{};    // by NIC
-  std::vector<std::uint32_t> sockets_{};  // by NIC
+  sim::IdVector<NicId, std::uint32_t> first_{};
+  sim::IdVector<NicId, std::uint32_t> sockets_{};
 };
 
 /// The links that go with them.

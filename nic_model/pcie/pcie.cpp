@@ -19,7 +19,7 @@ std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
 }
 }  // namespace
 
-sim::Duration read_reach(const Engine& engine, NodeId node) {
+sim::Duration read_reach(const Engine& engine, NicId node) {
   const HardwareProfile& p = engine.profile(node);
   return on_link(engine, node, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
 }
@@ -36,7 +36,7 @@ sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
   return penalty;
 }
 
-void ask_for_element(Engine& engine, NodeId node, Address next) {
+void ask_for_element(Engine& engine, NicId node, Address next) {
   if (piece_at(engine, next - 1).bytes > 1) return;  // not the start of an element
   const std::uint64_t header = engine.profile(node).pcie_read_header.count;
   engine.count(&Counters::tlps_up);
@@ -44,7 +44,7 @@ void ask_for_element(Engine& engine, NodeId node, Address next) {
   link_of(engine, node).send_up(engine.now(), on_link(engine, node, header));
 }
 
-sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Address address, std::uint64_t bytes) {
+sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Address address, std::uint64_t bytes) {
   const HardwareProfile& p = engine.profile(node);
   sim::Duration penalty = place_penalty(engine, node, key);
   if (engine.region(key) == nullptr || !p.pcie_iommu) return penalty;
@@ -60,7 +60,7 @@ sim::Duration memory_penalty(Engine& engine, NodeId node, std::uint32_t key, Add
   return penalty;
 }
 
-void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
+void read_may_execute(Engine& engine, NicId node, HeldRead& read) {
   read.due = std::max(read.due, engine.now());
   switch (read.kind) {
     case ReadKind::wqe_fetch:
@@ -75,7 +75,7 @@ void read_may_execute(Engine& engine, NodeId node, HeldRead& read) {
   }
 }
 
-void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
+void ring_doorbell(Engine& engine, NicId node, const StoreEntry& doorbell) {
   const HardwareProfile& p = engine.profile(node);
   const auto payload = static_cast<std::uint32_t>(doorbell.value);
   const sim::SimTime sent = downstream_unasked(engine, node, payload + p.pcie_write_header.count);
@@ -83,13 +83,13 @@ void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell) {
   // A work request in several bursts has arrived when the last of them has.
   const sim::Duration behind = p.cpu_mmio_gap * (mmio_bursts(doorbell.value) - 1);
   const Doorbell rings{sent + behind + p.pcie_downstream, doorbell.qp, doorbell.posted, doorbell.blueflame};
-  if (engine.links[node].push_doorbell(rings)) engine.schedule(kEventDoorbell, node, 0, rings.ready);
+  if (engine.links[node].push_doorbell(rings)) engine.schedule(kEventDoorbell, node.index(), 0, rings.ready);
 }
 
-Doorbell take_doorbell(Engine& engine, NodeId node) {
+Doorbell take_doorbell(Engine& engine, NicId node) {
   PcieLink& link = engine.links[node];
   const Doorbell oldest = link.pop_doorbell();
-  if (const Doorbell* next = link.next_doorbell()) engine.schedule(kEventDoorbell, node, 0, next->ready);
+  if (const Doorbell* next = link.next_doorbell()) engine.schedule(kEventDoorbell, node.index(), 0, next->ready);
   engine.count(&Counters::doorbells);
   return oldest;
 }
@@ -146,7 +146,7 @@ sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint3
 }
 }  // namespace
 
-sim::Duration read_time_now(Engine& engine, NodeId node, std::uint32_t key, std::uint32_t bytes) {
+sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::uint32_t bytes) {
   const HardwareProfile& p = engine.profile(node);
   if (engine.on_device(key)) return p.nic_device_access;
   const sim::Duration alone = read_reach(engine, node) + place_penalty(engine, node, key) + data_time(p, bytes);
@@ -169,7 +169,7 @@ CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std:
           .next = read.done < read.length ? ask_for_next(engine, node, link, bytes, sent, read, now) : sent};
 }
 
-sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
+sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
   if (engine.on_device(read.key)) return link_free = engine.now();
   const CompletionTimes times = send_completion(engine, node, link_of(engine, node), bytes, read, engine.now());
@@ -178,7 +178,7 @@ sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::
   return times.there;
 }
 
-sim::SimTime there_before(const Engine& engine, NodeId node, sim::SimTime newest, Address address, std::uint32_t part,
+sim::SimTime there_before(const Engine& engine, NicId node, sim::SimTime newest, Address address, std::uint32_t part,
                           std::uint32_t done) {
   if (part >= done || is_scattered(address)) return newest;
   const HardwareProfile& p = engine.profile(node);
@@ -190,13 +190,13 @@ sim::SimTime there_before(const Engine& engine, NodeId node, sim::SimTime newest
   return newest - on_link(engine, node, end - held + completions * p.pcie_completion_header.count);
 }
 
-sim::Duration access_time(Engine& engine, NodeId node, std::uint32_t key) {
+sim::Duration access_time(Engine& engine, NicId node, std::uint32_t key) {
   const HardwareProfile& p = engine.profile(node);
   if (engine.on_device(key)) return p.nic_device_access;
   return p.pcie_read_access + place_penalty(engine, node, key);
 }
 
-sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
+sim::SimTime context_read(Engine& engine, NicId node, sim::SimTime at) {
   const HardwareProfile& p = engine.profile(node);
   const sim::SimTime now = engine.now();
   const sim::Duration round_trip = p.pcie_upstream + p.pcie_read_access + p.pcie_downstream;
@@ -219,13 +219,13 @@ sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at) {
   return std::max(in_turn, alone) + round_trip;
 }
 
-void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
+void start_probe(Engine& engine, NicId node, const MemoryRegion& region, Address address, std::uint32_t bytes) {
   const std::uint32_t probe = engine.links[node].begin_probe({.address = address, .length = bytes, .key = region.rkey});
-  issue_read(engine, node, {.kind = ReadKind::probe, .where = node, .number = probe}, bytes,
+  issue_read(engine, node.index(), {.kind = ReadKind::probe, .where = node.index(), .number = probe}, bytes,
              engine.profile(node).nic_wqe_start, {region.rkey, address});
 }
 
-void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
+void probe_step(Engine& engine, NicId node, std::uint32_t index) {
   PcieLink& link = engine.links[node];
   const Probe& probe = link.probe(index);
   const std::uint32_t bytes = read_step(engine, node, probe.address, probe.length, probe.read);
@@ -233,15 +233,15 @@ void probe_step(Engine& engine, NodeId node, std::uint32_t index) {
   sim::SimTime link_free;
   const sim::SimTime there = return_data(engine, node, bytes, link_free, {probe.key, probe.read, probe.length});
   if (probe.read < probe.length) {
-    engine.schedule(kEventProbe, node, index, link_free);
+    engine.schedule(kEventProbe, node.index(), index, link_free);
     return;
   }
   const sim::Duration copied = sim::transmission_time({probe.length}, engine.profile(node).nic_buffer_rate);
-  engine.schedule(kEventProbeDone, node, 0, there + copied);
+  engine.schedule(kEventProbeDone, node.index(), 0, there + copied);
   link.end_probe(index);
 }
 
-void read_payload(Engine& engine, NodeId node, Address address, const BufferPart& into) {
+void read_payload(Engine& engine, NicId node, Address address, const BufferPart& into) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
   memory.read(address, {engine.payloads.edit(into.buffer) + into.offset, into.bytes});
@@ -249,13 +249,13 @@ void read_payload(Engine& engine, NodeId node, Address address, const BufferPart
 
 namespace {
 /// Records what an access of the NIC has read: for nic.stale_operands, and in the trace one instant per word.
-void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t bytes, Subevent like) {
+void announce_read(Engine& engine, NicId node, Address address, std::uint32_t bytes, Subevent like) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.profile(node).nic_stale_operands != StaleOperands::none) {
     engine.links[node].remember_word(memory.word(word_of(address + bytes - 1)));
   }
   if (!engine.witness()) return;
-  like.home = node;
+  like.home = engine.node_of(node);
   for (Address word = word_of(address); word < address + bytes; word += 8) {
     like.address = word;
     like.value = memory.word(word);
@@ -265,14 +265,14 @@ void announce_read(Engine& engine, NodeId node, Address address, std::uint32_t b
 }
 }  // namespace
 
-void sample(Engine& engine, NodeId node, Address address, const BufferPart& into, Subevent like) {
+void sample(Engine& engine, NicId node, Address address, const BufferPart& into, Subevent like) {
   const Address place = place_of(engine, address);
   settle_memory(engine, node, place, into.bytes);
   read_payload(engine, node, address, into);
   announce_read(engine, node, place, into.bytes, like);
 }
 
-void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like) {
+void sample(Engine& engine, NicId node, Address address, std::span<std::byte> out, Subevent like) {
   settle_memory(engine, node, address, out.size());
   engine.memories[engine.host_of(node)].read(address, out);
   announce_read(engine, node, address, static_cast<std::uint32_t>(out.size()), like);

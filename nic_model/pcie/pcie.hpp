@@ -19,10 +19,10 @@ namespace loco::nic {
 
 struct StoreEntry;
 /// Sends a doorbell, or a work request with it, to the NIC.
-void ring_doorbell(Engine& engine, NodeId node, const StoreEntry& doorbell);
+void ring_doorbell(Engine& engine, NicId node, const StoreEntry& doorbell);
 struct Doorbell;
 /// kEventDoorbell: the oldest doorbell has reached the NIC.
-Doorbell take_doorbell(Engine& engine, NodeId node);
+Doorbell take_doorbell(Engine& engine, NicId node);
 
 /// The operation that the words of a posted write belong to, for their subevents.
 struct WriteOrigin {
@@ -30,7 +30,7 @@ struct WriteOrigin {
   bool atomic = false;
   ThreadId thread = 0;
   OpId op = 0;
-  NodeId peer = 0;
+  NicId peer{};
 };
 /// Posts a data write and takes over one reference to its buffer. `delay` is the NIC's time before it: its TLPs keep
 /// their place on the link, but reach memory that much later. `key` names the region, which decides costs and relaxed
@@ -58,7 +58,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
                 const ReadTarget& target = {}, sim::Duration stall = {});
 /// Bytes of a write's TLP that starts at `address` with `left` bytes to go. TLPs end at multiples of the MPS and at the
 /// end of a list's element.
-[[nodiscard]] inline std::uint32_t write_step(const Engine& engine, NodeId node, Address address, std::uint32_t left) {
+[[nodiscard]] inline std::uint32_t write_step(const Engine& engine, NicId node, Address address, std::uint32_t left) {
   const std::uint64_t mps = engine.profile(node).pcie_mps.count;
   if (is_scattered(address)) [[unlikely]]
     return scattered_step(engine, address, left, mps);
@@ -67,7 +67,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 
 /// Bytes of one step of a read: what a completion of the read of [address, address + length) carries after `done`
 /// bytes.
-[[nodiscard]] inline std::uint32_t read_step(const Engine& engine, NodeId node, Address address, std::uint32_t length,
+[[nodiscard]] inline std::uint32_t read_step(const Engine& engine, NicId node, Address address, std::uint32_t length,
                                              std::uint32_t done) {
   const std::uint64_t step = engine.profile(node).pcie_read_completion.count;
   if (is_scattered(address)) [[unlikely]]
@@ -75,7 +75,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
 }
 /// If an element of a list begins at `next`, occupies the link with the read request that it needs.
-void ask_for_element(Engine& engine, NodeId node, Address next);
+void ask_for_element(Engine& engine, NicId node, Address next);
 /// Progress of a read of `length` bytes after a step. With length 0 its requests are handled elsewhere.
 struct ReadProgress {
   std::uint32_t key = kNoKey;
@@ -84,26 +84,26 @@ struct ReadProgress {
 };
 /// Sends `bytes` sampled bytes to the NIC as a completion. Returns when they are there. Sets `link_free` to when the
 /// next step may begin: the link is free, and the request for its data has tag and credits.
-sim::SimTime return_data(Engine& engine, NodeId node, std::uint32_t bytes, sim::SimTime& link_free,
+sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read = {});
 /// How long a read of `bytes` would take if requested now: behind the TLPs waiting for the link, until its data is in
 /// the NIC.
-[[nodiscard]] sim::Duration read_time_now(Engine& engine, NodeId node, std::uint32_t key, std::uint32_t bytes);
+[[nodiscard]] sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::uint32_t bytes);
 
 /// A read at `address` has brought `done` bytes, the last of which are in the NIC at `newest`. Returns a time by which
 /// the first `part` bytes were there, so that a packet of them may leave: later completions took at least their time on
 /// the link.
-[[nodiscard]] sim::SimTime there_before(const Engine& engine, NodeId node, sim::SimTime newest, Address address,
+[[nodiscard]] sim::SimTime there_before(const Engine& engine, NicId node, sim::SimTime newest, Address address,
                                         std::uint32_t part, std::uint32_t done);
 /// Time of one more access to a region's memory, for a request that is at the root complex already.
-[[nodiscard]] sim::Duration access_time(Engine& engine, NodeId node, std::uint32_t key);
+[[nodiscard]] sim::Duration access_time(Engine& engine, NicId node, std::uint32_t key);
 /// Fetches a context that the NIC lacks, from `at` on, which is now or later. Returns when it is there. A context is no
 /// memory of a program, so nothing is sampled and no event is needed.
-sim::SimTime context_read(Engine& engine, NodeId node, sim::SimTime at);
+sim::SimTime context_read(Engine& engine, NicId node, sim::SimTime at);
 /// A bare DMA read in the NIC's ordering domain. Precondition: pcie.ordering_domain: nic.
-void start_probe(Engine& engine, NodeId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
+void start_probe(Engine& engine, NicId node, const MemoryRegion& region, Address address, std::uint32_t bytes);
 /// kEventProbe: the next step of a bare DMA read.
-void probe_step(Engine& engine, NodeId node, std::uint32_t probe);
+void probe_step(Engine& engine, NicId node, std::uint32_t probe);
 
 /// A range of a payload buffer.
 struct BufferPart {
@@ -112,7 +112,7 @@ struct BufferPart {
   std::uint32_t bytes = 0;
 };
 /// Samples memory into a buffer and records one instant per word.
-void sample(Engine& engine, NodeId node, Address address, const BufferPart& into, Subevent like);
-void sample(Engine& engine, NodeId node, Address address, std::span<std::byte> out, Subevent like);
+void sample(Engine& engine, NicId node, Address address, const BufferPart& into, Subevent like);
+void sample(Engine& engine, NicId node, Address address, std::span<std::byte> out, Subevent like);
 
 }  // namespace loco::nic

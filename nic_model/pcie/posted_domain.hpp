@@ -40,9 +40,9 @@ struct PostedWrite : MemoryWrite {
 
 class PostedDomain {
  public:
-  explicit PostedDomain(NodeId node) : node_(node) {}
+  explicit PostedDomain(NicId node) : node_(node) {}
 
-  [[nodiscard]] NodeId node() const { return node_; }
+  [[nodiscard]] NicId node() const { return node_; }
   /// The domain of this stream's accesses to memory on the NIC (nic.device_own_path); kNone: this domain.
   [[nodiscard]] std::uint32_t device_path() const { return device_path_; }
   /// The domain that orders accesses to that kind of memory; `own` is this domain's number.
@@ -119,7 +119,7 @@ class PostedDomain {
   bool operator==(const PostedDomain&) const = default;
 
  private:
-  NodeId node_;
+  NicId node_;
   std::uint32_t device_path_ = kNone;
   std::uint32_t first_memory_path_ = kNone;
   std::uint32_t socket_paths_ = 0;

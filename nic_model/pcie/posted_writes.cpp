@@ -31,7 +31,7 @@ const std::byte* payload_of(const Engine& engine, const PostedWrite& write) {
   return std::as_bytes(std::span(&write.value, 1)).data() + write.offset;
 }
 
-std::uint64_t unit_of(const Engine& engine, NodeId node) { return engine.profile(node).nic_word_unit.count; }
+std::uint64_t unit_of(const Engine& engine, NicId node) { return engine.profile(node).nic_word_unit.count; }
 
 /// True if a write is made in parts.
 bool in_parts(const Engine& engine, NicId node, const PostedWrite& write) {
@@ -40,14 +40,14 @@ bool in_parts(const Engine& engine, NicId node, const PostedWrite& write) {
 }
 
 /// When memory has the TLP after the first `done` bytes of a write that needs credits.
-[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done) {
+[[gnu::noinline]] sim::SimTime with_credits(Engine& engine, NicId node, const PostedWrite& write, std::uint32_t done) {
   const std::uint32_t bytes = tlp_behind(engine, node, write, done);
   if (write.device || crossed(write, done, bytes)) return write.ready;
   return take_posted(engine, node, bytes, write.ready, write.way);
 }
 
 /// Sets `write.ready` to when memory may have the TLP after the first `done` bytes.
-void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t done) {
+void wait_for_tlp(Engine& engine, NicId node, PostedWrite& write, std::uint32_t done) {
   if (engine.profile(node).pcie_posted_credits.count != 0) write.ready = with_credits(engine, node, write, done);
   const sim::Duration interval = engine.profile(node).pcie_write_interval;
   if (write.over_links != 0) wait_for_links(engine, node, write, done, in_parts(engine, node, write));
@@ -59,7 +59,7 @@ void wait_for_tlp(Engine& engine, NodeId node, PostedWrite& write, std::uint32_t
 /// Schedules all parts of a write with no other ahead of it, in any order. A long write, a message of the flow model,
 /// goes in stretches that keep their order.
 void schedule_parts(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
   const std::uint32_t begin = write.committed;
   const auto stop = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(write.length, begin + kPartsBytesMax - (write.address + begin) % kPartsBytesMax));
@@ -98,14 +98,14 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
     LOCO_PROBE(completion_waits_for_device_memory);
     return;
   }
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
   write.has_event = true;
   if (in_parts(engine, node, write)) return schedule_parts(engine, domain, number, write);
   const bool several = !write.is_cqe && write.length - write.committed > 2 * engine.profile(node).pcie_mps.count;
   if (several && engine.kernel.bursts() && begin_burst(engine, domain, number, write)) return;
   if (!write.is_cqe) {
-    prefetch_copy(engine, node, write.address + write.committed, write.buffer, write.offset + write.committed,
-                  next_tlp(engine, node, write));
+    prefetch_copy(engine, engine.host_of(node), write.address + write.committed, write.buffer,
+                  write.offset + write.committed, next_tlp(engine, node, write));
   }
   wait_for_tlp(engine, node, write, write.committed);
   engine.schedule(kEventCommit, domain, number, write.ready);
@@ -113,7 +113,7 @@ void schedule_commit(Engine& engine, std::uint32_t domain, std::uint64_t number,
 
 /// Puts a write's TLPs on the link, one after the other and before the next posted write. Returns when the first has
 /// been sent.
-sim::SimTime send_tlps(Engine& engine, NodeId node, const PostedWrite& write) {
+sim::SimTime send_tlps(Engine& engine, NicId node, const PostedWrite& write) {
   const std::uint64_t header = engine.profile(node).pcie_write_header.count;
   const std::uint32_t first_bytes = write_step(engine, node, write.address, write.length);
   const sim::SimTime first = upstream(engine, node, first_bytes + header, 1);
@@ -178,15 +178,16 @@ SubeventId words_before(const Engine& engine, Address address, std::uint32_t don
   }
 }
 
-void commit_data(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+void commit_data(Engine& engine, NicId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
   const Address address = place_of(engine, write.address + done);
   settle_memory(engine, node, address, bytes);
   write_payload(engine, node, write, done, bytes);
   if (engine.witness()) {
     SubeventId id = write.subevent + words_before(engine, write.address, done);
-    for (Address word = word_of(address); word < address + bytes; word += 8) finish_write(engine, id++, node, word);
+    for (Address word = word_of(address); word < address + bytes; word += 8)
+      finish_write(engine, id++, engine.host_of(node), word);
   }
-  touched_bytes(engine, node, address, bytes);
+  touched_bytes(engine, engine.host_of(node), address, bytes);
 }
 
 /// A part of a write that lies in one piece.
@@ -207,7 +208,7 @@ std::uint64_t word_after(const HostMemory& memory, const Range& range, Address w
 }
 
 /// Begins the subevents of a write, one per word with consecutive ids. Returns the first id.
-SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write, const WriteOrigin& origin) {
+SubeventId announce_words(Engine& engine, NicId node, const PostedWrite& write, const WriteOrigin& origin) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   SubeventId first = 0;
   Range range{write.address, write.length, payload_of(engine, write)};
@@ -223,8 +224,8 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
                                           .nic_atomic = origin.atomic,
                                           .thread = origin.thread,
                                           .op = origin.op,
-                                          .peer = origin.peer,
-                                          .home = node,
+                                          .peer = engine.node_of(origin.peer),
+                                          .home = engine.node_of(node),
                                           .address = word,
                                           .value = word_after(memory, range, word)});
       if (first == 0) first = id;
@@ -235,12 +236,12 @@ SubeventId announce_words(Engine& engine, NodeId node, const PostedWrite& write,
 
 /// Commits the next TLP of a data write to memory. Returns true after the last one; otherwise it schedules the next.
 bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
   const std::uint32_t bytes = next_tlp(engine, node, write);
   commit_data(engine, node, write, write.committed, bytes);
   write.committed += bytes;
   const bool last = write.committed == write.length;
-  if (write.received_by != kNone)
+  if (write.received_by != PortId::none())
     announce(engine, ReceivedLanded{write.received_by, bytes + (last ? write.besides : 0)});
   if (write.committed == write.length) return true;
   if (!write.device) {
@@ -257,12 +258,12 @@ bool commit_tlp(Engine& engine, std::uint32_t domain, std::uint64_t number, Post
 
 /// Does the same for a part, counted from 1.
 bool commit_part(Engine& engine, std::uint32_t domain, std::uint64_t number, std::uint32_t index, PostedWrite& write) {
-  const NodeId node = engine.domains[domain].node();
+  const NicId node = engine.domains[domain].node();
   const Part part = Parts(unit_of(engine, node), write.address, 0, write.length).at(index - 1);
   commit_data(engine, node, write, part.offset, part.bytes);
   write.committed += part.bytes;
   const bool last = write.committed == write.length;
-  if (write.received_by != kNone)
+  if (write.received_by != PortId::none())
     announce(engine, ReceivedLanded{write.received_by, part.bytes + (last ? write.besides : 0)});
   if (last) return true;
   write.has_event = true;
@@ -284,7 +285,7 @@ void schedule_next(Engine& engine, std::uint32_t domain) {
 }
 }  // namespace
 
-void write_payload(Engine& engine, NodeId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
+void write_payload(Engine& engine, NicId node, const PostedWrite& write, std::uint32_t done, std::uint32_t bytes) {
   // Copies of at most this size are made without a check for zeros. It is below 64 bytes because the last cache line of
   // a packet often comes alone: copying its zeros would make the simulating machine map a page per packet.
   constexpr std::uint32_t kFew = 32;
@@ -318,7 +319,7 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
     }
     if (!engine.paths.empty()) take_path(engine, node, key, write);
   }
-  if (write.received_by != kNone) {
+  if (write.received_by != PortId::none()) {
     write.besides = p.received_besides(write.length);
     announce(engine, ReceivedWaits{write.received_by, write.length + write.besides});
   }

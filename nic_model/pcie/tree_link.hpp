@@ -22,7 +22,7 @@ enum class LinkWay : std::uint8_t { up, down };
 /// Which link it is: for reports.
 struct TreeLinkName {
   enum class Kind : std::uint8_t { above_switch, of_gpu, sockets };
-  NodeId host = 0;
+  HostId host{};
   Kind kind = Kind::above_switch;
   std::uint32_t number = 0;  ///< of the switch or the GPU; the first socket
   std::uint32_t other = 0;   ///< the second socket

@@ -43,24 +43,23 @@ bool answers_data(const Engine& engine, const fabric::Packet& packet) {
 }
 
 /// Base RTT: from the first bit of a packet on the first link until the sender has processed the answer.
-sim::Duration round_trip(const Engine& engine, NodeId from, NodeId to, std::uint32_t wire) {
+sim::Duration round_trip(const Engine& engine, PortId from, PortId to, std::uint32_t wire) {
   const HardwareProfile& p = engine.profile(to);
   const auto answer = static_cast<std::uint32_t>(p.link_overhead.count) + fabric::kAethBytes;
   return engine.network.way(from, to, wire).time + p.nic_transmit + engine.network.way(to, from, answer).time;
 }
 
-/// The longest base RTT from this host to any other.
-sim::Duration longest_round_trip(const Engine& engine, NodeId from, std::uint32_t wire) {
+/// The longest base RTT from this port to any other.
+sim::Duration longest_round_trip(const Engine& engine, PortId from, std::uint32_t wire) {
   sim::Duration most{};
-  const std::uint32_t hosts = engine.network.config().nodes;
-  for (NodeId to = 0; to < hosts; ++to) {
+  for (const PortId to : engine.ports.ids()) {
     if (to != from) most = std::max(most, round_trip(engine, from, to, wire));
   }
   return most;
 }
 
-fabric::CongestionPath path_of(const Engine& engine, const fabric::CongestionSettings& settings, NodeId from,
-                               NodeId to) {
+fabric::CongestionPath path_of(const Engine& engine, const fabric::CongestionSettings& settings, PortId from,
+                               PortId to) {
   const HardwareProfile& p = engine.profile(from);
   const auto wire = static_cast<std::uint32_t>(p.link_mtu.count + p.link_overhead.count);
   fabric::CongestionPath path{.line = engine.network.port_rate(from),

@@ -13,7 +13,7 @@ namespace loco::nic {
 namespace {
 
 /// When the content looked up at `at` is known: at once on a hit, after a PCIe read on a miss.
-sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
+sim::SimTime known(Engine& engine, NicId node, bool hit, sim::SimTime at) {
   if (hit) return at;
   LOCO_PROBE(nic_cache_miss);
   engine.count(&Counters::cache_misses);
@@ -21,17 +21,17 @@ sim::SimTime known(Engine& engine, NodeId node, bool hit, sim::SimTime at) {
 }
 
 /// Looks up one key at `at`. Returns when its content is known.
-sim::SimTime look_up_context(Engine& engine, NodeId node, std::uint32_t key, sim::SimTime at) {
+sim::SimTime look_up_context(Engine& engine, NicId node, std::uint32_t key, sim::SimTime at) {
   return known(engine, node, engine.caches[node].has_context(key), at);
 }
-sim::SimTime look_up_translation(Engine& engine, NodeId node, std::uint64_t key, sim::SimTime at) {
+sim::SimTime look_up_translation(Engine& engine, NicId node, std::uint64_t key, sim::SimTime at) {
   return known(engine, node, engine.caches[node].has_translation(key), at);
 }
 
 /// Looks up the state of the READ or atomic with this number. Each one that may be outstanding has a slot, which it
 /// holds until its response arrives. Each slot number has a bank of its own with two-way sets, so neither one queue
 /// pair nor two can evict their own entries.
-sim::SimTime look_up_read_state(Engine& engine, NodeId node, QpId qp, std::uint32_t number, sim::SimTime at) {
+sim::SimTime look_up_read_state(Engine& engine, NicId node, QpId qp, std::uint32_t number, sim::SimTime at) {
   const std::uint32_t slots = engine.profile(node).nic_max_rd_atomic;
   const std::uint32_t slot = number % slots;
   return known(engine, node, engine.caches[node].has_read_state(qp * slots + slot, slot), at);
@@ -168,7 +168,7 @@ void ContextCaches::hash(Hasher& h) const {
   for (std::size_t i = 0; i < waiters_.size(); ++i) h.add(waiters_[i]);
 }
 
-void ContextCaches::check(NodeId node, const HardwareProfile& p, sim::SimTime now) const {
+void ContextCaches::check(NicId node, const HardwareProfile& p, sim::SimTime now) const {
   const Check check(now, "context caches", "node", node);
   check.holds(p.nic_units > 0 || waiters_.empty(), "nobody waits for units that are not counted");
   check.holds(busy_units_.ps >= 0, "its units were busy for a time");

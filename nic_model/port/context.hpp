@@ -52,7 +52,7 @@ class ContextCaches {
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant when an invariant does not hold.
-  void check(NodeId node, const HardwareProfile& p, sim::SimTime now) const;
+  void check(NicId node, const HardwareProfile& p, sim::SimTime now) const;
   bool operator==(const ContextCaches&) const = default;
 
  private:

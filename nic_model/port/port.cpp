@@ -36,7 +36,7 @@ void announce_message(Engine& engine, fabric::Packet packet, sim::SimTime there)
   packet.first = packet.last = true;
   packet.wire = wire_bytes(engine, packet);
   const sim::SimTime pipeline =
-      std::max(engine.ports[engine.kernel.nic_of_port(packet.source)].pipeline_free(engine.now()), there);
+      std::max(engine.ports[first_port(engine.kernel.nic_of_port(packet.source))].pipeline_free(engine.now()), there);
   const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
   engine.network.announce(engine.now(), (pipeline - engine.now()) + p.nic_transmit + buffered, packet);
 }
@@ -129,7 +129,9 @@ sim::SimTime send_packet(Engine& engine, fabric::Packet packet, std::uint32_t fo
   if (MessageObserver* m = engine.messages(); m != nullptr && packet.call != 0)
     m->on_request_packet(PacketStep::sent, packet);
   const sim::Duration buffered = engine.buffer_time(packet.source, format_of(engine).first(packet.length));
-  Port& first = engine.ports[engine.kernel.several_ports() ? engine.kernel.nic_of_port(packet.source) : packet.source];
+  Port& first =
+      engine
+          .ports[engine.kernel.several_ports() ? first_port(engine.kernel.nic_of_port(packet.source)) : packet.source];
   const sim::SimTime pipeline = first.enter_pipeline(engine.now(), p.nic_packet_gap);
   // What a NIC sends to itself skips the transmit and receive pipelines and costs only nic.loopback.
   const bool loopback = packet.source == packet.destination;

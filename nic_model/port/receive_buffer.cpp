@@ -17,7 +17,7 @@ bool drops(const Engine& engine) {
 
 void set_full(Engine& engine, PortId port, bool full) {
   engine.receive_buffers[port].set_full(full);
-  if (engine.kernel.bursts()) allow_write_bursts(engine, port, !full);  // then a NIC has one port
+  if (engine.kernel.bursts()) allow_write_bursts(engine, engine.kernel.nic_of_port(port), !full);
   if (full) {
     LOCO_PROBE(receive_buffer_pauses_link);
     engine.count(&Counters::tx_pauses);
@@ -46,19 +46,19 @@ void ReceiveBuffer::wake_all(Engine& engine) {
   for (; !own_.empty(); own_.pop_front()) wake(engine, own_.front());
 }
 
-void ReceiveBuffer::check(NodeId node, std::uint64_t size, sim::SimTime now) const {
-  const Check check(now, "receive buffer", "node", node);
+void ReceiveBuffer::check(PortId port, std::uint64_t size, sim::SimTime now) const {
+  const Check check(now, "receive buffer", "port", port);
   check.holds(xon_ <= xoff_ && xoff_ <= size, "thresholds are in order, and within the buffer");
   check.holds(!full_ || limited(), "without a limit it is never full");
   check.holds(!full_ || used_ > xon_, "it is full until there is room again");
   check.holds(full_ || own_.empty(), "queue pairs wait for it while it is full");
 }
 
-std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network) {
-  std::vector<ReceiveBuffer> buffers(kernel.ports());
+sim::IdVector<PortId, ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network) {
+  sim::IdVector<PortId, ReceiveBuffer> buffers(kernel.ports());
   if (kernel.config().profile.link_ideal || network.whole_messages()) return buffers;
   const std::uint64_t packet = network.config().packet_max.count;
-  for (PortId port = 0; port < kernel.ports(); ++port) {
+  for (const PortId port : kernel.all_ports()) {
     const std::uint64_t size = kernel.profile(port).nic_receive_buffer.count;
     if (size != 0) buffers[port] = {size, network.host_headroom(port), packet};
   }
@@ -68,7 +68,7 @@ std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabr
 bool admit_received(Engine& engine, const fabric::Packet& packet) {
   const ReceiveBuffer& buffer = engine.receive_buffers[packet.destination];
   if (!buffer.limited() || packet.length == 0 || !drops(engine) || packet.source == packet.destination) return true;
-  if (engine.kernel.bursting()) settle_write_bursts(engine, packet.destination);
+  if (engine.kernel.bursting()) settle_write_bursts(engine, engine.kernel.nic_of_port(packet.destination));
   const std::uint64_t takes = packet.length + engine.profile(packet.destination).received_besides(packet.length);
   if (buffer.used() + takes <= engine.profile(packet.destination).nic_receive_buffer.count) return true;
   LOCO_PROBE(receive_buffer_discards);
@@ -78,7 +78,7 @@ bool admit_received(Engine& engine, const fabric::Packet& packet) {
 
 void hold_received(Engine& engine, PortId port, std::uint32_t bytes) {
   ReceiveBuffer& buffer = engine.receive_buffers[port];
-  if (engine.kernel.bursting() && buffer.limited()) settle_write_bursts(engine, port);
+  if (engine.kernel.bursting() && buffer.limited()) settle_write_bursts(engine, engine.kernel.nic_of_port(port));
   if (buffer.hold(bytes) && !drops(engine)) set_full(engine, port, true);
 }
 

@@ -43,7 +43,7 @@ class ReceiveBuffer {
   void wake_all(Engine& engine);
 
   /// Throws sim::BrokenInvariant when an invariant does not hold.
-  void check(NodeId node, std::uint64_t size, sim::SimTime now) const;
+  void check(PortId port, std::uint64_t size, sim::SimTime now) const;
   bool operator==(const ReceiveBuffer&) const = default;
 
  private:
@@ -55,7 +55,8 @@ class ReceiveBuffer {
 };
 
 /// The receive buffers of all NICs.
-[[nodiscard]] std::vector<ReceiveBuffer> make_receive_buffers(const Kernel& kernel, const fabric::Network& network);
+[[nodiscard]] sim::IdVector<PortId, ReceiveBuffer> make_receive_buffers(const Kernel& kernel,
+                                                                        const fabric::Network& network);
 /// True if the buffer has room for a packet that has just arrived. If not, the packet is counted as dropped.
 [[nodiscard]] bool admit_received(Engine& engine, const fabric::Packet& packet);
 /// These bytes of payload now wait for PCIe.

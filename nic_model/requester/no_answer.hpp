@@ -20,11 +20,12 @@ struct NoAnswer {
 inline void send_no_answer(Engine& engine, PortId from, PortId to, const NoAnswer& message) {
   constexpr std::uint32_t kBytes = 64;  // size of a minimal packet
   const sim::SimTime at = message.since + engine.network.way(from, to, kBytes).time;
-  engine.kernel.schedule_for(to, {.at = at,
-                                  .what = kEventNoAnswer,
-                                  .where = message.requester,
-                                  .a = message.responder | std::uint64_t{message.refused} << 32U,
-                                  .b = static_cast<std::uint64_t>(message.since.ps)});
+  engine.kernel.schedule_for(engine.kernel.nic_of_port(to),
+                             {.at = at,
+                              .what = kEventNoAnswer,
+                              .where = message.requester,
+                              .a = message.responder | std::uint64_t{message.refused} << 32U,
+                              .b = static_cast<std::uint64_t>(message.since.ps)});
 }
 
 /// Decodes the message of a kEventNoAnswer.

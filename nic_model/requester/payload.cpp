@@ -87,7 +87,7 @@ void Requester::read_part(Engine& engine, QpId id, std::uint32_t number, std::ui
   const PartCompletion sent = completion_of_payload(engine, qp, e, parts.at(parts.count() - 1 - parts_left_));
   sample(engine, qp.node(), payload_part(engine, id, number, part).address,
          BufferPart{e.buffer, read.offset, read.bytes},
-         {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = qp.peer_node()});
+         {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = engine.node_of(qp.peer_node())});
   if (travels_by_words(engine, qp.type(), e.wqe.length) && !gathers(e.wqe)) {
     engine.payloads.note_read(e.buffer, part - 1);
     e.payload_read += read.bytes;
@@ -117,7 +117,7 @@ void Requester::payload_goes_on(Engine& engine, QpId id, std::uint32_t number, s
 /// waits only for the last of them.
 void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
   if (schedule_parts(engine, id, number, e, at)) return;
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   const PayloadStep step = payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
   if (engine.kernel.bursts() && sends_payload(e.wqe.opcode)) {
     const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
@@ -135,7 +135,7 @@ void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, con
                                   .next = at});
     if (payload_burst_) return;
   }
-  prefetch_copy(engine, node, step.address, e.buffer, e.payload_read, step.bytes);
+  prefetch_copy(engine, engine.host_of(node), step.address, e.buffer, e.payload_read, step.bytes);
   engine.schedule(kEventReadPayload, id, number, at);
 }
 
@@ -149,7 +149,7 @@ void Requester::take_over(const ReadBurst& burst) {
 
 /// Call this before using how much of a payload has been read.
 void Requester::settle_payload_burst(Engine& engine, QpId id) {
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   settle_read_burst(engine, node);
   take_over(bursts_of(engine, node).read());
 }
@@ -185,7 +185,7 @@ void Requester::schedule_payload(Engine& engine, QpId id) {
   payload_event_ = true;
   if (e.buffer == fabric::kNoBuffer) e.buffer = engine.payloads.acquire(bytes_to_read(e.wqe));
   // Its turn: the previous payload's data is on the link.
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   const sim::Duration begin = engine.profile(node).nic_wqe_start;
   schedule_read(engine, id, payload_next_, e,
                 take_request(engine, node, e.wqe.lkey, bytes_to_read(e.wqe), e.ready, e.reach, begin));
@@ -200,7 +200,7 @@ void Requester::payload_read_may_execute(Engine& engine, const HeldRead& read) {
   e.ready = read.due;
   e.reach = read.reach;
   if (!engine.fault(Fault::payload_reads_reorder)) return schedule_payload(engine, id);
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   engine.schedule(
       kEventReadPayload, id, number,
       take_request(engine, node, read.key, read.bytes, read.due, read.reach, engine.profile(node).nic_wqe_start));
@@ -221,7 +221,7 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std:
   if (!needs_payload_read(e)) return schedule_payload(engine, id);  // it has left without: nic.stale_operands
   const PayloadStep step = payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
   sample(engine, qp.node(), step.address, BufferPart{e.buffer, e.payload_read, step.bytes},
-         {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = qp.peer_node()});
+         {.stamp = Stamp::aNLR, .thread = qp.thread(), .op = e.wqe.op, .peer = engine.node_of(qp.peer_node())});
   e.payload_read += step.bytes;
   sim::SimTime link_free;
   e.ready = return_data(engine, qp.node(), step.bytes, link_free, {e.wqe.lkey, e.payload_read, bytes_to_read(e.wqe)});
@@ -234,7 +234,7 @@ void Requester::read_payload(Engine& engine, QpId id, std::uint32_t number, std:
 
 /// A flaw (nic.stale_operands): replaces the operands that have not been read by the words that the NIC read last. They
 /// are not read any more.
-void Requester::take_stale_operands(Engine& engine, NodeId node, SendEntry& e) {
+void Requester::take_stale_operands(Engine& engine, NicId node, SendEntry& e) {
   const std::array<std::uint64_t, 2>& last = engine.links[node].words_read();
   const std::uint32_t words = bytes_to_read(e.wqe) / 8;
   std::byte* into = engine.payloads.edit(e.buffer);

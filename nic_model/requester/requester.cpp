@@ -15,7 +15,7 @@ namespace loco::nic {
 namespace {
 
 /// True if all words of an atomic's operands lie in the region of its key.
-bool may_gather(const Engine& engine, NodeId node, const Wqe& wqe) {
+bool may_gather(const Engine& engine, NicId node, const Wqe& wqe) {
   for (std::uint32_t done = 0; done < bytes_to_read(wqe); done += 8) {
     if (!engine.allowed(wqe.lkey, node, payload_step(engine, node, wqe, done).address, 8, 0)) return false;
   }
@@ -46,8 +46,11 @@ std::uint32_t psns_of(const Engine& engine, const Connection& qp, const Wqe& wqe
 
 void announce_fence(Engine& engine, const Connection& qp, const Wqe& wqe) {
   if (!wqe.fence || wqe.fence_op == 0) return;
-  engine.begin(
-      {.stamp = Stamp::aRF, .thread = qp.thread(), .op = wqe.fence_op, .peer = qp.peer_node(), .home = qp.node()});
+  engine.begin({.stamp = Stamp::aRF,
+                .thread = qp.thread(),
+                .op = wqe.fence_op,
+                .peer = engine.node_of(qp.peer_node()),
+                .home = engine.node_of(qp.node())});
 }
 
 /// Frees the buffer and the track of a work request.

@@ -199,7 +199,7 @@ class alignas(sim::kCacheLine) Requester {
   void break_payload_burst(Engine& engine, QpId id);
   void issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun, sim::Duration stall);
   void schedule_payload(Engine& engine, QpId id);
-  void take_stale_operands(Engine& engine, NodeId node, SendEntry& e);
+  void take_stale_operands(Engine& engine, NicId node, SendEntry& e);
 
   // Implemented in transmit.cpp.
   [[nodiscard]] bool may_transmit(const Engine& engine, QpId id) const;

@@ -196,7 +196,7 @@ void Requester::watch_time(Engine& engine, QpId id) {
   if (watched_) return;
   watched_ = true;
   const NicId nic = engine.connections[id].node();
-  const NicId index = engine.kernel.ranked() ? nic : 0;
+  const std::uint32_t index = engine.kernel.ranked() ? nic.index() : 0;
   engine.ack_timers[index].watch(engine, index, id, shortest_time_out(engine.profile(nic), settings.timeout));
 }
 

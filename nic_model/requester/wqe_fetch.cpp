@@ -48,7 +48,7 @@ void Requester::ring(Engine& engine, QpId id, std::uint32_t posted, bool bluefla
 }
 
 void Requester::wqe_fetch_may_execute(Engine& engine, const HeldRead& read) {
-  const NodeId node = engine.connections[read.where].node();
+  const NicId node = engine.connections[read.where].node();
   const HardwareProfile& p = engine.profile(node);
   const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
   const sim::SimTime first = take_request(engine, node, read.key, read.bytes, read.due, read.reach);

@@ -41,7 +41,7 @@ void AtomicUnit::hash(Hasher& h) const {
   h.add_all(turns_.size(), sum);
 }
 
-void AtomicUnit::check(NodeId node, sim::SimTime now, std::uint32_t banks) const {
+void AtomicUnit::check(NicId node, sim::SimTime now, std::uint32_t banks) const {
   const Check check(now, "atomics", "node", node);
   check.holds(busy_.size() <= banks, "only banks that there are have been busy");
   for (const AtomicTurn& turn : turns_) {
@@ -53,7 +53,7 @@ void AtomicUnit::check(NodeId node, sim::SimTime now, std::uint32_t banks) const
 }
 
 namespace {
-void start_next(Engine& engine, NodeId node, std::uint32_t bank) {
+void start_next(Engine& engine, NicId node, std::uint32_t bank) {
   AtomicUnit& unit = engine.atomics[node];
   const AtomicTurn* next = unit.current(bank);
   while (next != nullptr && !engine.responders[next->qp].holds(next->response)) {  // dropped by a RESET
@@ -67,7 +67,7 @@ void start_next(Engine& engine, NodeId node, std::uint32_t bank) {
 }
 }  // namespace
 
-void queue_atomic(Engine& engine, NodeId node, QpId qp, std::uint64_t response, Address address) {
+void queue_atomic(Engine& engine, NicId node, QpId qp, std::uint64_t response, Address address) {
   AtomicUnit& unit = engine.atomics[node];
   const std::uint32_t bank = atomic_bank(engine.profile(node), address);
   const bool idle = unit.current(bank) == nullptr;
@@ -76,14 +76,14 @@ void queue_atomic(Engine& engine, NodeId node, QpId qp, std::uint64_t response, 
   if (idle) start_next(engine, node, bank);
 }
 
-void execute_atomic(Engine& engine, NodeId node, std::uint32_t bank) {
+void execute_atomic(Engine& engine, NicId node, std::uint32_t bank) {
   const AtomicTurn turn = *engine.atomics[node].current(bank);
   Responder& responder = engine.responders[turn.qp];
   if (!responder.holds(turn.response)) return atomic_done(engine, node, bank);  // dropped by a RESET
   responder.execute_atomic(engine, turn.qp, turn.response, bank);
 }
 
-void atomic_done(Engine& engine, NodeId node, std::uint32_t bank) {
+void atomic_done(Engine& engine, NicId node, std::uint32_t bank) {
   engine.atomics[node].end(bank, engine.now());
   start_next(engine, node, bank);
 }

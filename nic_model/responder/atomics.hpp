@@ -50,7 +50,7 @@ class AtomicUnit {
 
   void hash(Hasher& h) const;
   /// Throws sim::BrokenInvariant.
-  void check(NodeId node, sim::SimTime now, std::uint32_t banks) const;
+  void check(NicId node, sim::SimTime now, std::uint32_t banks) const;
   bool operator==(const AtomicUnit&) const = default;
 
  private:
@@ -68,10 +68,10 @@ class AtomicUnit {
   return static_cast<std::uint32_t>(address / 8 % p.nic_atomic_banks);
 }
 /// Queues an atomic on a word; it begins at once if its bank is idle.
-void queue_atomic(Engine& engine, NodeId node, QpId qp, std::uint64_t response, Address address);
+void queue_atomic(Engine& engine, NicId node, QpId qp, std::uint64_t response, Address address);
 /// kEventAtomic: the word has been read.
-void execute_atomic(Engine& engine, NodeId node, std::uint32_t bank);
+void execute_atomic(Engine& engine, NicId node, std::uint32_t bank);
 /// kEventAtomicDone, or the commit of the atomic's write: the next one in the bank begins.
-void atomic_done(Engine& engine, NodeId node, std::uint32_t bank);
+void atomic_done(Engine& engine, NicId node, std::uint32_t bank);
 
 }  // namespace loco::nic

@@ -37,7 +37,7 @@ bool is_long(const Engine& engine, NicId node, const Response& r) {
 }
 
 /// True if memory still holds what the next step of a READ has read.
-bool unchanged(Engine& engine, NodeId node, const Response& r) {
+bool unchanged(Engine& engine, NicId node, const Response& r) {
   const std::uint32_t bytes = read_step(engine, node, r.address, r.length, r.read);
   const std::byte* kept = engine.payloads.data(r.buffer) + r.read;
   settle_memory(engine, node, r.address + r.read, bytes);
@@ -60,7 +60,7 @@ void Responder::issue(Engine& engine, QpId id, std::uint64_t number, sim::Durati
 
 /// Gives the READs after a long one their times, up to and including the next long one.
 void Responder::next_turn(Engine& engine, QpId id, std::uint64_t number, sim::SimTime link_free) {
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   ++further_.edit().long_reads_done;
   while (holds(++number)) {
     Response& r = edit(number);
@@ -104,7 +104,7 @@ void Responder::issue_remote_read(Engine& engine, QpId id, std::uint64_t number)
 
 void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   const QpId id = read.where;
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   const ReadOrdering ordering = engine.profile(node).pcie_read_ordering;
   if (!holds(read.number)) {  // dropped by a RESET
     LOCO_PROBE(read_of_a_past_connection);

@@ -94,8 +94,8 @@ void Responder::sample_tracked(Engine& engine, const Connection& qp, const Respo
                engine.begin({.stamp = Stamp::aNRR,
                              .thread = r.thread,
                              .op = r.op,
-                             .peer = qp.node(),
-                             .home = qp.node(),
+                             .peer = engine.node_of(qp.node()),
+                             .home = engine.node_of(qp.node()),
                              .address = word,
                              .value = value,
                              .source = memory.writer(word)}));
@@ -109,7 +109,7 @@ void Responder::sample_bytes(Engine& engine, QpId id, const Response& r, std::ui
     sample_tracked(engine, qp, r, r.address + from, {engine.payloads.edit(r.buffer) + from, bytes});
   } else {
     sample(engine, qp.node(), r.address + from, BufferPart{r.buffer, from, bytes},
-           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = qp.node()});
+           {.stamp = Stamp::aNRR, .thread = r.thread, .op = r.op, .peer = engine.node_of(qp.node())});
   }
 }
 
@@ -221,7 +221,7 @@ void Responder::take_over(const ReadBurst& burst) {
 
 /// Call this before using how much has been read.
 void Responder::settle_burst(Engine& engine, QpId id) {
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   settle_read_burst(engine, node);
   take_over(bursts_of(engine, node).read());
 }
@@ -237,7 +237,7 @@ void Responder::break_read(Engine& engine, QpId id) {
 
 /// The event of a READ's next step is due. Returns false if it belonged to a burst and came too early.
 bool Responder::finish_burst(Engine& engine, QpId id, std::uint64_t number) {
-  const NodeId node = engine.connections[id].node();
+  const NicId node = engine.connections[id].node();
   if (bursts_of(engine, node).read().number != number) return true;
   ReadBurst burst;
   if (!end_burst(engine, node, burst)) return false;
@@ -288,7 +288,7 @@ bool held_until_committed(const HardwareProfile& p) { return p.nic_atomic_cap ==
 
 /// Writes the new value: at once if atomics are atomic with CPUs, otherwise as a write that is posted after the time
 /// `modify`.
-void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Response& r, sim::Duration modify) {
+void write_atomic(Engine& engine, NicId node, std::uint32_t domain, const Response& r, sim::Duration modify) {
   const HardwareProfile& p = engine.profile(node);
   const std::uint64_t value = r.request == Op::fetch_add ? r.value + r.compare_add : r.swap;
   if (p.nic_atomic_cap != AtomicCap::global) {
@@ -303,11 +303,11 @@ void write_atomic(Engine& engine, NodeId node, std::uint32_t domain, const Respo
                          .nic_atomic = true,
                          .thread = r.thread,
                          .op = r.op,
-                         .peer = node,
-                         .home = node,
+                         .peer = engine.node_of(node),
+                         .home = engine.node_of(node),
                          .address = r.address,
                          .value = value});
-  touched_bytes(engine, node, r.address, 8);
+  touched_bytes(engine, engine.host_of(node), r.address, 8);
 }
 }  // namespace
 
@@ -319,9 +319,10 @@ void Responder::take_atomic(Engine& engine, QpId id, const fabric::Packet& packe
   queue_atomic(engine, qp.node(), id, number, packet.address);
 }
 
-void Responder::read_for_atomic(Engine& engine, NodeId node, std::uint64_t number, std::uint32_t bank) const {
+void Responder::read_for_atomic(Engine& engine, NicId node, std::uint64_t number, std::uint32_t bank) const {
   const Response& r = response(number);
-  issue_read(engine, domain_, {.kind = ReadKind::atomic, .where = node, .number = bank}, 8, {}, {r.rkey, r.address});
+  issue_read(engine, domain_, {.kind = ReadKind::atomic, .where = node.index(), .number = bank}, 8, {},
+             {r.rkey, r.address});
 }
 
 /// Keeps the result of an atomic whose answer may be lost, for a repeated request.
@@ -337,13 +338,18 @@ void Responder::keep_result(const Engine& engine, const Connection& qp, const Re
 
 void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number, std::uint32_t bank) {
   const Connection& qp = engine.connections[id];
-  const NodeId node = qp.node();
+  const NicId node = qp.node();
   Response& r = edit(number);
   constexpr unsigned kNicBits = 52;  // each NIC has its own banks
   const std::uint64_t nic = std::uint64_t{engine.kernel.index_of(node)} << kNicBits;
   const std::uint64_t place = engine.witness() ? engine.atomics[node].next_place(bank) | nic : 0;
   sample(engine, node, r.address, std::as_writable_bytes(std::span(&r.value, 1)),
-         {.stamp = Stamp::aNAR, .nic_atomic = true, .thread = r.thread, .op = r.op, .peer = node, .value_read = place});
+         {.stamp = Stamp::aNAR,
+          .nic_atomic = true,
+          .thread = r.thread,
+          .op = r.op,
+          .peer = engine.node_of(node),
+          .value_read = place});
   keep_result(engine, qp, r);
   sim::SimTime link_free;
   r.ready = true;
@@ -352,7 +358,7 @@ void Responder::execute_atomic(Engine& engine, QpId id, std::uint64_t number, st
   const bool writes = r.request == Op::fetch_add || r.value == r.compare_add;
   if (writes) write_atomic(engine, node, domain_, r, modify);
   if (!writes || !held_until_committed(engine.profile(node))) {
-    engine.schedule(kEventAtomicDone, node, bank, engine.now() + modify);
+    engine.schedule(kEventAtomicDone, node.index(), bank, engine.now() + modify);
   }
   blocked_ = false;
   schedule_respond(engine, id);

@@ -24,10 +24,11 @@ bool Responder::can_receive(const Engine& engine) const {
 }
 
 /// XRC: selects the queue that a SEND names, and its completion queue; kNone if it does not exist.
-void Responder::choose_queue(const Engine& engine, NodeId node, const fabric::Packet& packet) {
+void Responder::choose_queue(const Engine& engine, NicId node, const fabric::Packet& packet) {
   if (packet.opcode != fabric::Opcode::send || !packet.first || receiving_) return;
   const std::uint32_t named = packet.rkey;
-  const bool there = named < engine.receive_queues.size() && engine.receive_queues[named].node() == node &&
+  const bool there = named < engine.receive_queues.size() &&
+                     engine.receive_queues[named].node() == HostId(node.index()) &&
                      engine.receive_queues[named].cq() != kNone;
   queue_ = there ? named : kNone;
   if (there) cq_ = engine.receive_queues[named].cq();

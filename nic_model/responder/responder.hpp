@@ -192,7 +192,7 @@ class alignas(sim::kCacheLine) Responder {
   /// kEventReadRemote: the next step of a READ's PCIe read. `part` is that of read_part().
   void read_remote(Engine& engine, QpId id, std::uint64_t number, std::uint32_t part);
   /// An atomic of this queue pair has its turn in a bank: issues its PCIe read. Precondition: holds().
-  void read_for_atomic(Engine& engine, NodeId node, std::uint64_t number, std::uint32_t bank) const;
+  void read_for_atomic(Engine& engine, NicId node, std::uint64_t number, std::uint32_t bank) const;
   /// The word has been read: the atomic takes effect. Precondition: holds().
   void execute_atomic(Engine& engine, QpId id, std::uint64_t number, std::uint32_t bank);
   /// kEventRespond
@@ -273,7 +273,7 @@ class alignas(sim::kCacheLine) Responder {
 
   // Implemented in receives.cpp.
   void take_receive(Engine& engine);
-  void choose_queue(const Engine& engine, NodeId node, const fabric::Packet& packet);
+  void choose_queue(const Engine& engine, NicId node, const fabric::Packet& packet);
   void tell_of_message(const Engine& engine, QpId id, const fabric::Packet& packet, bool found) const;
   [[nodiscard]] Status check_receive(const Engine& engine, const Connection& qp, std::uint64_t length) const;
   void complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay = {});

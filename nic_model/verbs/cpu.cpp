@@ -44,13 +44,13 @@ void witness_load(Engine& engine, ThreadId id, OpId op, Address address, const S
   engine.begin({.stamp = Stamp::aCR,
                 .thread = id,
                 .op = op,
-                .home = engine.threads[id].node(),
+                .home = engine.threads[id].node().index(),
                 .address = address,
                 .value = seen.value,
                 .source = seen.source});
 }
 
-void check_word(const Engine& engine, NodeId node, Address address) {
+void check_word(const Engine& engine, HostId node, Address address) {
   if (address % 8 != 0 || !engine.memories[node].contains(address, 8)) {
     throw std::out_of_range("a thread's access is misaligned or outside of its node's memory");
   }
@@ -76,7 +76,7 @@ std::uint32_t copy_inline(Engine& engine, ThreadId id, const Wqe& wqe, NodeId pe
                   .thread = id,
                   .op = wqe.op,
                   .peer = peer,
-                  .home = thread.node(),
+                  .home = thread.node().index(),
                   .address = word,
                   .value = seen.value,
                   .source = seen.source});
@@ -92,9 +92,9 @@ void free_places(Engine& engine, const Cqe& cqe) {
 }
 }  // namespace
 
-NodeId Cpu::node() const { return engine_.threads[thread_].node(); }
+NodeId Cpu::node() const { return engine_.threads[thread_].node().index(); }
 sim::SimTime Cpu::now() const { return engine_.now(); }
-const HardwareProfile& Cpu::profile() const { return engine_.profile(node()); }
+const HardwareProfile& Cpu::profile() const { return engine_.profile(engine_.threads[thread_].node()); }
 
 std::uint64_t Cpu::load(Address address, OpId op) {
   Thread& thread = engine_.threads[thread_];
@@ -106,7 +106,7 @@ std::uint64_t Cpu::load(Address address, OpId op) {
 }
 
 void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahead) {
-  const NodeId home = node();
+  const HostId home = engine_.threads[thread_].node();
   check_word(engine_, home, address);
   Thread& thread = engine_.threads[thread_];
   if (thread.watched().touched_by(watch_key(WatchKind::word, address))) thread.notice();  // its own store is a change
@@ -114,7 +114,7 @@ void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahe
                                        .finished = false,
                                        .thread = thread_,
                                        .op = op,
-                                       .home = home,
+                                       .home = home.index(),
                                        .address = address,
                                        .value = value,
                                        .at = issued(engine_, ahead)});
@@ -122,12 +122,12 @@ void Cpu::store(Address address, std::uint64_t value, OpId op, sim::Duration ahe
 }
 
 void Cpu::stored(Address address, OpId op) {
-  const NodeId home = node();
+  const HostId home = engine_.threads[thread_].node();
   check_word(engine_, home, address);
   instant_write(engine_, {.stamp = Stamp::aCW,
                           .thread = thread_,
                           .op = op,
-                          .home = home,
+                          .home = home.index(),
                           .address = address,
                           .value = engine_.memories[home].word(address)});
 }
@@ -157,7 +157,7 @@ std::uint64_t Cpu::compare_swap(Address address, std::uint64_t expected, std::ui
   instant_write(engine_, {.stamp = Stamp::aCAS,
                           .thread = thread_,
                           .op = op,
-                          .home = thread.node(),
+                          .home = thread.node().index(),
                           .address = address,
                           .value = desired,
                           .value_read = seen.value,
@@ -194,7 +194,7 @@ StoreEntry doorbell_for(const HardwareProfile& p, QpId id, const Requester& rq, 
 
 PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahead) {
   const Connection& qp = engine_.connections.at(id);
-  if (engine_.host_of(qp.node()) != node())
+  if (engine_.node_of(qp.node()) != node())
     throw std::invalid_argument("a thread posts to a queue pair of another node");
   Requester& rq = engine_.requesters[id];
   if (!qp.takes_sends() || wqes.empty()) return PostResult::bad_request;
@@ -208,8 +208,8 @@ PostResult Cpu::post_send(QpId id, std::span<const Wqe> wqes, sim::Duration ahea
   for (const Wqe& wqe : wqes) {
     std::uint32_t payload = fabric::kNoBuffer;
     if (wqe.inline_data && wqe.length > 0) {
-      const NodeId peer = qp.type() == QpType::ud ? engine_.connections[wqe.remote_qp].node() : qp.peer_node();
-      payload = copy_inline(engine_, thread_, wqe, peer);
+      const NicId peer = qp.type() == QpType::ud ? engine_.connections[wqe.remote_qp].node() : qp.peer_node();
+      payload = copy_inline(engine_, thread_, wqe, engine_.node_of(peer));
     }
     rq.post(wqe, payload);
   }
@@ -232,7 +232,7 @@ PostResult Cpu::post_recv(QpId id, std::span<const RecvWqe> wqes) {
 
 PostResult Cpu::post_srq_recv(SrqId id, std::span<const RecvWqe> wqes) {
   ReceiveQueue& queue = engine_.receive_queues.at(id);
-  if (queue.node() != node()) throw std::invalid_argument("a thread posts to a receive queue of another node");
+  if (queue.node().index() != node()) throw std::invalid_argument("a thread posts to a receive queue of another node");
   if (wqes.empty()) return PostResult::bad_request;
   if (wqes.size() > queue.room()) return PostResult::queue_full;
   for (const RecvWqe& wqe : wqes) queue.post(wqe, thread_);
@@ -256,7 +256,7 @@ bool Cpu::cq_failed(CqId id) {
 
 std::size_t Cpu::poll_cq(CqId id, std::span<Cqe> out) {
   CompletionQueue& cq = engine_.cqs.at(id);
-  if (cq.node() != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
+  if (cq.node().index() != node()) throw std::invalid_argument("a thread polls a completion queue of another node");
   look_out(engine_, thread_, watch_key(WatchKind::cq, id));
   std::size_t taken = 0;
   while (taken < out.size() && !cq.empty()) {
@@ -278,7 +278,7 @@ std::uint64_t Cpu::flag_load(std::uint32_t flag) {
 
 template <typename Change>
 std::uint64_t Cpu::change_flag(std::uint32_t flag, ThreadId unseen_by, Change change) {
-  const NodeId home = node();
+  const HostId home = engine_.threads[thread_].node();
   Process& process = engine_.processes[home];
   const std::uint64_t old = process.flag(flag);
   std::uint64_t word = old;

@@ -175,7 +175,7 @@ TEST_CASE("classes: a pause of one class holds up no other on the same link") {
     std::uint64_t delivered = 0;
     for (const OutOf& a : pass(network, all)) {
       ++delivered;
-      if (a.packet.destination == 3) most = std::max(most, (a.at - all[a.packet.serial].at).ps);
+      if (a.packet.destination == PortId(3)) most = std::max(most, (a.at - all[a.packet.serial].at).ps);
     }
     CHECK(delivered == all.size());
     CHECK(network.packets_lost(LossReason::buffer_full) == 0);

@@ -23,8 +23,8 @@ Config config(Topology topology, std::uint32_t nodes) {
 
 Packet packet(NodeId from, NodeId to, std::uint32_t wire, std::uint32_t number = 0, QpId qp = 0) {
   Packet p;
-  p.source = from;
-  p.destination = to;
+  p.source = PortId(from);
+  p.destination = PortId(to);
   p.source_qp = qp;
   p.wire = wire;
   p.wqe = number;
@@ -119,7 +119,7 @@ TEST_CASE("packets on one path keep their order under any schedule; packets on d
     }
     std::vector<std::uint32_t> next(3, 0);
     for (const Arrival& a : run(fabric, events, seed)) {
-      CHECK(a.packet.wqe == next.at(a.packet.source)++);
+      CHECK(a.packet.wqe == next.at(a.packet.source.index())++);
       for (const std::uint32_t other : next) changed_places |= a.packet.wqe + 1 < other;
     }
     CHECK(next == std::vector<std::uint32_t>{20, 20, 20});
@@ -247,6 +247,6 @@ TEST_CASE("who may lose packets for want of room: drop-tail, PFC with a headroom
 TEST_CASE("a host sends at the rate of its fastest port") {
   Config c = config(Topology::shaped, 2);
   c.shape = topology::Custom{2, 2, {{0, 2, 10_Gbps}, {0, 3, 40_Gbps}, {1, 2}, {1, 3}}, topology::Metric::hops};
-  CHECK(PacketNetwork(c).port_rate(0) == 40_Gbps);
-  CHECK(PacketNetwork(c).port_rate(1) == 16_Gbps);
+  CHECK(PacketNetwork(c).port_rate(PortId(0)) == 40_Gbps);
+  CHECK(PacketNetwork(c).port_rate(PortId(1)) == 16_Gbps);
 }

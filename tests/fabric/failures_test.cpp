@@ -254,8 +254,8 @@ TEST_CASE("a link that fails leaves no event behind") {
   PacketNetwork fabric(config);
   fabric.start(events);
   Packet packet;
-  packet.source = fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to;
-  packet.destination = 1 - packet.source;
+  packet.source = PortId(fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to);
+  packet.destination = PortId(1 - packet.source.index());
   packet.wire = 4'194;
   fabric.send(events, {}, {}, packet);
   fabric.handle(events, {100'000}, events.pop_earliest());
@@ -333,8 +333,8 @@ TEST_CASE("a host's port that is back takes the next packet at once, whatever wa
   PacketNetwork fabric(config);
   fabric.start(events);
   Packet packet;
-  packet.source = fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to;
-  packet.destination = 1 - packet.source;
+  packet.source = PortId(fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to);
+  packet.destination = PortId(1 - packet.source.index());
   packet.wire = 1'000;
   sim::SimTime port;
   for (int i = 0; i < 100; ++i) port = fabric.send(events, {0}, {}, packet);
@@ -357,8 +357,8 @@ TEST_CASE("a host's port sends into its own dead cable at its rate") {
   fabric.start(events);
   fabric.handle(events, {}, events.pop_earliest());
   Packet packet;
-  packet.source = fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to;
-  packet.destination = 1 - packet.source;
+  packet.source = PortId(fabric.graph().link(0).from < 2 ? fabric.graph().link(0).from : fabric.graph().link(0).to);
+  packet.destination = PortId(1 - packet.source.index());
   packet.wire = 1'000;
   CHECK(fabric.send(events, {}, {}, packet).ps == 1'000 * kByte);
   CHECK(fabric.send(events, {}, {}, packet).ps == 2'000 * kByte);
@@ -374,8 +374,8 @@ TEST_CASE("a link that fails is busy with a packet until then, and with the next
   fabric.start(events);
   const topology::LinkId link = fabric.graph().link(0).from < 2 ? 0 : 1;
   Packet packet;
-  packet.source = fabric.graph().link(link).from;
-  packet.destination = 1 - packet.source;
+  packet.source = PortId(fabric.graph().link(link).from);
+  packet.destination = PortId(1 - packet.source.index());
   packet.wire = 4'194;
   fabric.send(events, {}, {}, packet);
   for (int change = 0; change < 2; ++change) {

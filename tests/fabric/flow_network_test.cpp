@@ -24,8 +24,8 @@ Config flow_network(bool reth_in_all = false) {
 
 Packet message(std::uint32_t length, std::uint32_t wire, Opcode opcode = Opcode::write) {
   Packet p;
-  p.source = 0;
-  p.destination = 2;
+  p.source = PortId(0);
+  p.destination = PortId(2);
   p.source_qp = kQp;
   p.opcode = opcode;
   p.length = length;

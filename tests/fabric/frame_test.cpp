@@ -19,8 +19,8 @@ std::string hex(std::span<const std::byte> bytes) {
 
 /// From host 0's queue pair 0 (number 0x10) to host 1's queue pair 1.
 Packet request(Opcode opcode, std::uint32_t psn) {
-  return {.source = 0,
-          .destination = 1,
+  return {.source = PortId(0),
+          .destination = PortId(1),
           .source_qp = 0,
           .destination_qp = 1,
           .opcode = opcode,
@@ -30,7 +30,12 @@ Packet request(Opcode opcode, std::uint32_t psn) {
           .address = 0x7f00'0000'1000};
 }
 Packet answer(Opcode opcode, std::uint32_t psn) {
-  return {.source = 1, .destination = 0, .source_qp = 1, .destination_qp = 0, .opcode = opcode, .psn = Psn(psn)};
+  return {.source = PortId(1),
+          .destination = PortId(0),
+          .source_qp = 1,
+          .destination_qp = 0,
+          .opcode = opcode,
+          .psn = Psn(psn)};
 }
 std::string crc_of(const Packet& packet) {
   const Frame frame = roce_frame(packet, Transport::rc, {}, 65'536, 0);

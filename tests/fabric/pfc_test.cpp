@@ -216,7 +216,7 @@ TEST_CASE("a host's port that goes on has all that waits there to send before th
   Packet packet;
   packet.wire = 4'000;
   for (int i = 0; i < 200; ++i) {
-    packet.source = 1 + static_cast<NodeId>(i % 2);
+    packet.source = PortId(1 + static_cast<std::uint32_t>(i % 2));
     fabric.send(events, {}, {}, packet);
   }
   const topology::LinkId link = link_between(fabric, "h2", "s0");
@@ -229,7 +229,7 @@ TEST_CASE("a host's port that goes on has all that waits there to send before th
     fabric.handle(events, now, e);
   }
   REQUIRE(waiting > 0);
-  packet.source = 2;
+  packet.source = PortId(2);
   CHECK(fabric.send(events, now, {}, packet).ps == now.ps + static_cast<std::int64_t>(waiting + 4'000) * kByte);
 }
 

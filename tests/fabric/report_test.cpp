@@ -50,7 +50,7 @@ TEST_CASE("a paused link looked at later still has its queue") {
   Packet packet;
   packet.wire = 4'000;
   for (int i = 0; i < 200; ++i) {
-    packet.source = 1 + static_cast<NodeId>(i % 2);
+    packet.source = PortId(1 + static_cast<std::uint32_t>(i % 2));
     fabric.send(events, {}, {}, packet);
   }
   sim::SimTime now;

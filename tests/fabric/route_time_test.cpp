@@ -41,7 +41,7 @@ std::int64_t packet_by_packet(const Config& config, const Burst& burst) {
   sim::EventQueue events;
   for (std::uint64_t i = 0; i < burst.packets; ++i) {
     Packet packet;
-    packet.destination = 1;
+    packet.destination = PortId(1);
     packet.wire = i + 1 == burst.packets ? burst.last : burst.full;
     fabric.send(events, {}, {static_cast<std::int64_t>(i) * burst.gap.ps}, packet);
   }

@@ -38,7 +38,7 @@ bool Traffic::step() {
 
 /// The next flow in turn that may send does; then the port is asked again.
 void Traffic::send_next(NodeId host) {
-  if (fabric_.paused(host, host, 0)) return fabric_.await_resume(host);
+  if (fabric_.paused(PortId(host), PortId(host), 0)) return fabric_.await_resume(PortId(host));
   Host& h = hosts_[host];
   sim::SimTime next = sim::SimTime::max();
   for (std::size_t n = 0; n < h.flows.size(); ++n) {
@@ -58,8 +58,8 @@ sim::SimTime Traffic::send_packet(std::uint32_t flow) {
   const Flow& f = flows_[flow];
   FlowState& s = states_[flow];
   Packet p;
-  p.source = f.source;
-  p.destination = f.destination;
+  p.source = PortId(f.source);
+  p.destination = PortId(f.destination);
   p.source_qp = p.destination_qp = flow;
   p.length = static_cast<std::uint32_t>(std::min<std::uint64_t>(kMtu, f.bytes - s.sent));
   p.first = s.sent == 0;
@@ -87,7 +87,7 @@ void Traffic::answer(const Packet& packet, Opcode opcode) {
 }
 
 void Traffic::arrived(const Packet& packet) {
-  for (const std::uint64_t word : {static_cast<std::uint64_t>(now_.ps), std::uint64_t{packet.destination},
+  for (const std::uint64_t word : {static_cast<std::uint64_t>(now_.ps), std::uint64_t{packet.destination.index()},
                                    std::uint64_t{packet.source_qp}, std::uint64_t{packet.psn.value()}}) {
     hash_ = (hash_ ^ word) * 0x100000001b3U;
   }

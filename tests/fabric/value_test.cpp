@@ -118,8 +118,9 @@ TEST_CASE("under any schedule, packets of a flow that has one path stay in order
     for (std::uint32_t n = 0; n < 30; ++n) {
       for (NodeId from = 0; from < 3; ++from) {
         Packet p;
-        p.source = p.source_qp = from;
-        p.destination = 3;
+        p.source_qp = from;
+        p.source = PortId(from);
+        p.destination = PortId(3);
         p.wire = 100;
         p.wqe = n;
         fabric.send(events, {}, {}, p);
@@ -148,7 +149,8 @@ TEST_CASE("with PFC, any schedule ends with everything delivered") {
     for (std::uint32_t n = 0; n < 60; ++n) {
       for (NodeId from = 1; from < 4; ++from) {
         Packet p;
-        p.source = p.source_qp = from;
+        p.source_qp = from;
+        p.source = PortId(from);
         p.wire = 1000;
         p.wqe = n;
         fabric.send(events, {}, {}, p);
@@ -181,7 +183,8 @@ TEST_CASE("with PFC nothing is lost, however late pause frames come") {
   sim::EventQueue events;
   for (std::uint32_t n = 0; n < 400; ++n) {
     Packet p;
-    p.source = p.source_qp = 1 + n % 2;
+    p.source_qp = 1 + n % 2;
+    p.source = PortId(p.source_qp);
     p.wire = 1000;
     fabric.send(events, {}, {}, p);
   }

@@ -148,7 +148,7 @@ TEST_CASE("times until a NIC acts: the median stays, the tail halves with each s
     sim::SimTime now;
     for (std::uint32_t n = 0; n < psns; ++n) {
       Packet p;
-      p.destination = 1;
+      p.destination = PortId(1);
       p.wire = 100;
       network.send(events, now, {}, p);
       const sim::SimTime start = now;

@@ -81,11 +81,11 @@ TEST_CASE("watchdog: acts at the first poll 200 ms behind the storm's begin, and
   std::int64_t from_0_to_3 = 0, late = 0;
   std::uint64_t to_2 = 0;
   for (const Delivered& a : arrivals) {
-    if (a.packet.destination == 2) {
+    if (a.packet.destination == PortId(2)) {
       ++to_2;
       // Nothing between the storm's begin and its end, and a poll 200 ms behind that: 1,230 rounded up.
       CHECK((a.at.ps < 31 * kMs || a.at.ps >= 1'300 * kMs));
-    } else if (a.packet.source == 0) {
+    } else if (a.packet.source == PortId(0)) {
       // It stood behind what was for host 2; from that instant on nothing does.
       if (ms(a.at) > 60 && ms(a.at) < 300) ++late;
       if (a.at.ps >= 300 * kMs && a.at.ps < 301 * kMs) ++from_0_to_3;
@@ -103,7 +103,8 @@ TEST_CASE("watchdog: without it a storm holds all up that shares a link with it,
   PacketNetwork network(storm_network(WatchdogAction::drop, false));
   std::uint64_t between = 0;
   const std::vector<Delivered> arrivals = run(network);
-  for (const Delivered& a : arrivals) between += a.packet.source == 0 && ms(a.at) > 60 && ms(a.at) < 1'030 ? 1U : 0U;
+  for (const Delivered& a : arrivals)
+    between += a.packet.source == PortId(0) && ms(a.at) > 60 && ms(a.at) < 1'030 ? 1U : 0U;
   CHECK(between == 0);
   CHECK(arrivals.size() == 1'200);
 }
@@ -112,7 +113,7 @@ TEST_CASE("watchdog: with `forward` a paused queue is sent all the same, and not
   PacketNetwork network(storm_network(WatchdogAction::forward));
   std::uint64_t paused = 0;
   for (const Delivered& a : run(network))
-    paused += a.packet.destination == 2 && ms(a.at) >= 300 && ms(a.at) < 1'030 ? 1U : 0U;
+    paused += a.packet.destination == PortId(2) && ms(a.at) >= 300 && ms(a.at) < 1'030 ? 1U : 0U;
   CHECK(paused > 140);
   CHECK(network.packets_lost(LossReason::watchdog) == 0);
   CHECK(network.packets_delivered() == 1'200);

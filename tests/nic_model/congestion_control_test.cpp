@@ -44,8 +44,8 @@ TEST_CASE("Swift on NICs: N cwnd MTU = C target(cwnd)") {
   o.network.congestion.swift.hop = sim::Duration{0};
   Crowd crowd(o);
   const Crowd::Figures f = crowd.measure(after(1'500_us), after(3'000_us));
-  const sim::Duration there = crowd.system().network().way(1, 0, 4'178).time;
-  const sim::Duration back = crowd.system().network().way(0, 1, 86).time;
+  const sim::Duration there = crowd.system().network().way(nic::PortId(1), nic::PortId(0), 4'178).time;
+  const sim::Duration back = crowd.system().network().way(nic::PortId(0), nic::PortId(1), 86).time;
   const double base = static_cast<double>((there + back + crowd.system().config().profile.nic_transmit).ps) / 1e6;
   CHECK(f.utilisation > 0.99);
   CHECK(base + f.mean_queue * 8 / 100e3 == Approx(27.0).epsilon(0.12));
@@ -76,7 +76,7 @@ TEST_CASE("Patched TIMELY on NICs: the round trip is T_low (1 + N delta / (beta 
   o.network.congestion.timely.rate_first = sim::BitsPerSecond{50'000'000'000};
   Crowd crowd(o);
   const Crowd::Figures f = crowd.measure(after(8_ms), after(10_ms));
-  const sim::Duration there = crowd.system().network().way(1, 0, 4'178).time;
+  const sim::Duration there = crowd.system().network().way(nic::PortId(1), nic::PortId(0), 4'178).time;
   const double base = static_cast<double>(there.ps) * 2 / 1e6;
   CHECK(base + f.mean_queue * 8 / 100e3 == Approx(62.5).epsilon(0.1));
 }

@@ -54,13 +54,13 @@ TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, wi
 }
 
 TEST_CASE("a completion queue that holds more than its entries is noticed") {
-  nic::CompletionQueue cq(0, 2);
+  nic::CompletionQueue cq(nic::HostId(0), 2);
   REQUIRE(cq.write({}));
   REQUIRE(cq.write({}));
   CHECK_NOTHROW(cq.check(0, kNow));
   CHECK_FALSE(cq.write({}));  // it says so itself, and stays as it is
   CHECK_NOTHROW(cq.check(0, kNow));
-  const nic::CompletionQueue none(0, 0);
+  const nic::CompletionQueue none(nic::HostId(0), 0);
   CHECK_THROWS_AS(none.check(0, kNow), sim::BrokenInvariant);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a receive queue that holds more than its depth, or has a limit of its
 
 TEST_CASE("a thread that waits for stores that it does not have, or runs between two steps, is noticed") {
   const nic::HardwareProfile profile;
-  nic::Thread thread(0);
+  nic::Thread thread(nic::HostId(0));
   CHECK_NOTHROW(thread.check(0, kNow, profile));
   thread.wait_for_drain();
   CHECK_THROWS_AS(thread.check(0, kNow, profile), sim::BrokenInvariant);
@@ -93,9 +93,9 @@ TEST_CASE("a node that lists a thread twice is noticed") {
   nic::Process process;
   process.add_thread(3);
   process.add_thread(4);
-  CHECK_NOTHROW(process.check(0, kNow));
+  CHECK_NOTHROW(process.check(nic::HostId(0), kNow));
   process.add_thread(4);
-  CHECK_THROWS_AS(process.check(0, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(process.check(nic::HostId(0), kNow), sim::BrokenInvariant);
 }
 
 namespace {
@@ -106,9 +106,10 @@ struct Answering {
   explicit Answering(nic::QpType type = nic::QpType::rc) : state(two_nodes()) {
     state.settings.emplace_back();
     for (const nic::QpId id : {0U, 1U}) {
-      state.domains.emplace_back(id);
-      const nic::Connection peer(1 - id, {.type = nic::QpType::rc}, kRc);
-      state.connections.emplace_back(id, nic::QpConfig{.type = nic::QpType::rc}, kRc).set_peer(1 - id, peer);
+      state.domains.emplace_back(nic::NicId(id));
+      const nic::Connection peer(nic::NicId(1 - id), {.type = nic::QpType::rc}, kRc);
+      state.connections.emplace_back(nic::NicId(id), nic::QpConfig{.type = nic::QpType::rc}, kRc)
+          .set_peer(1 - id, peer);
       state.connections.back().enter(nic::QpState::rts);
       state.contexts.emplace_back();
       state.requesters.emplace_back(0, 1, id);
@@ -116,12 +117,14 @@ struct Answering {
     }
     fabric::Packet write;
     write.opcode = fabric::Opcode::write;
-    write.destination = write.destination_qp = 1;
+    write.destination = nic::PortId(1);
+    write.destination_qp = 1;
     write.ack_request = true;
     nic::Engine engine(state.units(), nullptr);
     state.responders[1].request_arrived(engine, write);
     if (type == nic::QpType::rc) return;
-    state.connections[1] = nic::Connection(1, {.type = type}, static_cast<std::uint8_t>(nic::transport_of(type, {})));
+    state.connections[1] =
+        nic::Connection(nic::NicId(1), {.type = type}, static_cast<std::uint8_t>(nic::transport_of(type, {})));
     state.connections[1].enter(nic::QpState::rts);
   }
   static nic::SystemConfig two_nodes() {
@@ -143,7 +146,7 @@ TEST_CASE("an answer that a RESET has left, or that an unreliable queue pair has
 
 TEST_CASE("a posted write with more in memory than was posted, or that nothing moves on, is noticed") {
   const auto domain_with = [](std::uint32_t committed, bool has_event) {
-    nic::PostedDomain domain(0);
+    nic::PostedDomain domain(nic::NicId(0));
     nic::PostedWrite& write = domain.push({});
     write.length = 8;
     write.committed = committed;
@@ -156,7 +159,7 @@ TEST_CASE("a posted write with more in memory than was posted, or that nothing m
 }
 
 TEST_CASE("a read that waits for writes that nobody has posted is noticed") {
-  nic::PostedDomain domain(0);
+  nic::PostedDomain domain(nic::NicId(0));
   nic::HeldRead read{.behind = 1};
   domain.push({}).has_event = true;
   domain.hold(read);
@@ -172,30 +175,30 @@ TEST_CASE("more tags than a PCIe link has, and a doorbell that says nothing new,
   p.pcie_rate = {64'000'000'000};
   nic::PcieLink link(p);
   for (int i = 0; i < 2; ++i) link.take_request(p, kNow, 8, kNow, {}, {});
-  CHECK_NOTHROW(link.check(0, p, kNow));
+  CHECK_NOTHROW(link.check(nic::NicId(0), p, kNow));
   nic::HardwareProfile fewer = p;
   fewer.pcie_tags = 1;
-  CHECK_THROWS_AS(link.check(0, fewer, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(link.check(nic::NicId(0), fewer, kNow), sim::BrokenInvariant);
   for (int i = 0; i < 2; ++i) link.push_doorbell({.qp = 1, .posted = 3});
-  CHECK_THROWS_AS(link.check(0, p, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(link.check(nic::NicId(0), p, kNow), sim::BrokenInvariant);
 }
 
 TEST_CASE("a queue pair that waits for a port, or for a processing unit, twice is noticed") {
   nic::Port port;
   port.wait({.qp = 1, .responder = false});
   port.wait({.qp = 1, .responder = true});
-  CHECK_NOTHROW(port.check(0, kNow));
+  CHECK_NOTHROW(port.check(nic::PortId(0), kNow));
   port.wait({.qp = 1, .responder = true});
-  CHECK_THROWS_AS(port.check(0, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(port.check(nic::PortId(0), kNow), sim::BrokenInvariant);
 
   nic::HardwareProfile p;
   nic::ContextCaches caches(p);
   caches.wait(4);
-  CHECK_THROWS_AS(caches.check(0, p, kNow), sim::BrokenInvariant);  // units are not counted
+  CHECK_THROWS_AS(caches.check(nic::NicId(0), p, kNow), sim::BrokenInvariant);  // units are not counted
   p.nic_units = 1;
-  CHECK_NOTHROW(caches.check(0, p, kNow));
+  CHECK_NOTHROW(caches.check(nic::NicId(0), p, kNow));
   caches.wait(4);
-  CHECK_THROWS_AS(caches.check(0, p, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(caches.check(nic::NicId(0), p, kNow), sim::BrokenInvariant);
 }
 
 TEST_CASE("a receive buffer that stays full once there is room, or that somebody waits for in vain, is noticed") {
@@ -203,21 +206,21 @@ TEST_CASE("a receive buffer that stays full once there is room, or that somebody
   CHECK_FALSE(buffer.hold(3072));
   CHECK(buffer.hold(1));
   buffer.set_full(true);
-  CHECK_NOTHROW(buffer.check(0, 4096, kNow));
+  CHECK_NOTHROW(buffer.check(nic::PortId(0), 4096, kNow));
   CHECK(buffer.release(513));
-  CHECK_THROWS_AS(buffer.check(0, 4096, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(buffer.check(nic::PortId(0), 4096, kNow), sim::BrokenInvariant);
   buffer.set_full(false);
-  CHECK_NOTHROW(buffer.check(0, 4096, kNow));
+  CHECK_NOTHROW(buffer.check(nic::PortId(0), 4096, kNow));
   buffer.wait({});
-  CHECK_THROWS_AS(buffer.check(0, 4096, kNow), sim::BrokenInvariant);
+  CHECK_THROWS_AS(buffer.check(nic::PortId(0), 4096, kNow), sim::BrokenInvariant);
 }
 
 TEST_CASE("an atomic in a bank that there is not, or that waits twice, is noticed") {
   nic::AtomicUnit unit;
   unit.push({.bank = 1, .qp = 4, .response = 7});
   unit.push({.bank = 1, .qp = 5, .response = 7});
-  CHECK_NOTHROW(unit.check(0, kNow, 2));
-  CHECK_THROWS_AS(unit.check(0, kNow, 1), sim::BrokenInvariant);
+  CHECK_NOTHROW(unit.check(nic::NicId(0), kNow, 2));
+  CHECK_THROWS_AS(unit.check(nic::NicId(0), kNow, 1), sim::BrokenInvariant);
   unit.push({.bank = 0, .qp = 4, .response = 7});
-  CHECK_THROWS_AS(unit.check(0, kNow, 2), sim::BrokenInvariant);
+  CHECK_THROWS_AS(unit.check(nic::NicId(0), kNow, 2), sim::BrokenInvariant);
 }

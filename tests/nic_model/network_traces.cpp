@@ -28,11 +28,31 @@ class Trace final : public nic::Observer {
     note("finish", f.at, {f.id, f.overwrote, f.value, f.seq});
   }
   void on_packet(nic::PacketStep step, const fabric::Packet& p, sim::SimTime at) override {
-    note("packet", at, {number(step),     p.source,    p.destination, p.source_qp,     p.destination_qp,
-                        number(p.opcode), p.first,     p.last,        p.traffic_class, number(p.nak),
-                        p.marked,         p.immediate, p.ack_request, p.trimmed,       p.entropy,
-                        p.psn.value(),    p.wqe,       p.offset,      p.length,        p.total,
-                        p.wire,           p.address,   p.a,           p.serial});
+    note("packet", at,
+         {number(step),
+          p.source.index(),
+          p.destination.index(),
+          p.source_qp,
+          p.destination_qp,
+          number(p.opcode),
+          p.first,
+          p.last,
+          p.traffic_class,
+          number(p.nak),
+          p.marked,
+          p.immediate,
+          p.ack_request,
+          p.trimmed,
+          p.entropy,
+          p.psn.value(),
+          p.wqe,
+          p.offset,
+          p.length,
+          p.total,
+          p.wire,
+          p.address,
+          p.a,
+          p.serial});
   }
   void on_tlp(const nic::TlpEvent& t) override {
     note("tlp", t.at, {number(t.kind), t.node, t.qp, t.address, t.bytes});

@@ -155,7 +155,7 @@ class Machine {
       of.traffic_class = static_cast<std::uint8_t>(classes[index % classes.size()].id);
       if (index % 3 == 0) of.ack_class = static_cast<std::uint8_t>(classes.back().id);
       of.congestion = static_cast<std::uint8_t>(index % (config.congestion.size() + 1));
-      of.nic = index % config.hosts.nics(node);
+      of.nic = index % config.hosts.nics(nic::HostId(node));
       of.transport = own_transport(config, index);
       return system.create_qp(node, of);
     };

@@ -54,8 +54,8 @@ Result run(std::uint32_t of, const std::vector<std::uint8_t>& ports, std::uint32
   }
   Result result{.end = system.now().ps};
   const fabric::PacketNetwork& network = *system.network().packet_network();
-  for (const nic::PortId port : nic::ports_of(config.hosts, 2, 0))
-    result.packets.push_back(network.counters(network.graph().out(port, 0)).packets);
+  for (const nic::PortId port : nic::ports_of(config.hosts, 2, nic::HostId(0)))
+    result.packets.push_back(network.counters(network.graph().out(port.index(), 0)).packets);
   return result;
 }
 

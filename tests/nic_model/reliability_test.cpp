@@ -131,14 +131,14 @@ TEST_CASE("what a NIC sends to itself does not wait for its paused port") {
   const nic::QpId from = pair.system.create_qp(0, pair.cq[0], 4);
   pair.system.connect(from, pair.system.create_qp(0, pair.cq[0], 4));
   pair.post({pair.write(0, 0, 100'000)});
-  while (!pair.system.network().paused(0, 1, 0)) REQUIRE(pair.step());
+  while (!pair.system.network().paused(nic::PortId(0), nic::PortId(1), 0)) REQUIRE(pair.step());
   nic::Wqe own = pair.write(0, 100'000);
   own.rkey = pair.region[0].rkey;
   own.remote = pair.region[0].base + 110'000;
   pair.post({own}, from);
   while (pair.recorder.cqes.empty()) REQUIRE(pair.step());
   CHECK(pair.recorder.cqes.front().cqe.qp == from);
-  CHECK(pair.system.network().paused(0, 1, 0));
+  CHECK(pair.system.network().paused(nic::PortId(0), nic::PortId(1), 0));
 }
 
 TEST_CASE("all queue pairs that wait for a paused port go on when it is resumed") {

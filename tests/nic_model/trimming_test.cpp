@@ -19,7 +19,7 @@ class Departures : public nic::Observer {
   std::map<std::uint64_t, Status> statuses;
   [[nodiscard]] bool follows_accesses() const override { return false; }
   void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override {
-    if (step == nic::PacketStep::sent && packet.source == 0 && packet.length > kFits) times.push_back(at);
+    if (step == nic::PacketStep::sent && packet.source == nic::PortId(0) && packet.length > kFits) times.push_back(at);
   }
   void on_cqe(nic::NodeId, nic::CqId, const nic::Cqe& cqe, sim::SimTime) override { statuses[cqe.wr_id] = cqe.status; }
   static constexpr std::uint32_t kFits = 2'000;  ///< bytes of payload

@@ -32,10 +32,10 @@ TEST_CASE("single hosts and ranges have other hardware, several NICs, devices", 
   REQUIRE(s.hosts.of.size() == 4);
   REQUIRE(s.hosts.hardware.size() == 1);
   CHECK(s.hosts.hardware[0] == load_hardware("cx5-roce-100g").profile);
-  CHECK(s.hosts.of[0] == nic::HostConfig{.hardware = 1, .nics = 2});
-  CHECK(s.hosts.of[3] == s.hosts.of[0]);
-  CHECK(s.hosts.of[1].hardware == 0);
-  CHECK(s.hosts.of[1].gpus == std::vector<nic::GpuConfig>(2, {3, s.hardware.pcie_rate}));
+  CHECK(s.hosts.of[nic::HostId(0)] == nic::HostConfig{.hardware = 1, .nics = 2});
+  CHECK(s.hosts.of[nic::HostId(3)] == s.hosts.of[nic::HostId(0)]);
+  CHECK(s.hosts.of[nic::HostId(1)].hardware == 0);
+  CHECK(s.hosts.of[nic::HostId(1)].gpus == std::vector<nic::GpuConfig>(2, {3, s.hardware.pcie_rate}));
   CHECK(s.nodes == 4);
   CHECK(std::get<topology::Star>(s.network.shape).nodes == 7);  // an end for each NIC
 }
@@ -47,16 +47,16 @@ TEST_CASE("hosts that are as the others are no description", "[scenario]") {
 TEST_CASE("devices say where NICs are, and how wide a GPU's link is", "[scenario]") {
   const Scenario s = parse_hosts(
       "[{devices: [{kind: nic, count: 2, switch: 0}, {kind: gpu, switch: 0, pcie: {generation: 5, lanes: 8}}]}]");
-  CHECK(s.hosts.of[2].nics == 2);
-  CHECK(s.hosts.of[2].nic_switches == std::vector<std::uint32_t>{0, 0});
-  CHECK(s.hosts.of[2].gpus[0].rate.value == 227'400'000'000);  // generation 4 x16 (docs/hardware.md)
+  CHECK(s.hosts.of[nic::HostId(2)].nics == 2);
+  CHECK(s.hosts.of[nic::HostId(2)].nic_switches == std::vector<std::uint32_t>{0, 0});
+  CHECK(s.hosts.of[nic::HostId(2)].gpus[0].rate.value == 227'400'000'000);  // generation 4 x16 (docs/hardware.md)
 }
 
 TEST_CASE("rails: a NIC for each", "[scenario]") {
   const Scenario s = parse_hosts("[{nodes: 1, hardware: cx5-roce-100g}]", "{kind: rails, hosts: 3, rails: 2}");
   CHECK(s.nodes == 3);
-  CHECK(s.hosts.of[0].nics == 2);
-  CHECK(s.hosts.of[1] == nic::HostConfig{.hardware = 1, .nics = 2});
+  CHECK(s.hosts.of[nic::HostId(0)].nics == 2);
+  CHECK(s.hosts.of[nic::HostId(1)] == nic::HostConfig{.hardware = 1, .nics = 2});
   refused("[{nodes: 1, nics: 3}]", "hosts[0].nics: expected 2, a NIC for each of topology.rails, found 3",
           "{kind: rails, hosts: 3, rails: 2}");
 }
@@ -80,7 +80,7 @@ TEST_CASE("a PCIe tree: switches behind switches, sockets, where devices are", "
       "switches: [{name: leaf, switch: top, rate: 64Gbps, delay: 105ns, credits: 4KiB, forwarding: store_and_forward}, "
       "{name: top, socket: 1, generation: 5, lanes: 8}]}, "
       "devices: [{kind: nic, switch: leaf}, {kind: nic, socket: 1}, {kind: gpu, switch: top}, {kind: gpu}]}]");
-  const nic::HostConfig& host = s.hosts.of[0];
+  const nic::HostConfig& host = s.hosts.of[nic::HostId(0)];
   REQUIRE(host.switches.size() == 2);
   CHECK(host.switches[0] == nic::PcieSwitchConfig{.name = "leaf",
                                                   .above = 1,
@@ -130,7 +130,7 @@ TEST_CASE("mistakes in a PCIe tree have one line with their place", "[scenario]"
 
 TEST_CASE("ports: a cable each", "[scenario]") {
   const Scenario s = parse_hosts("[{nodes: [0-1], nics: 2, ports: 2}]");
-  CHECK(s.hosts.of[1].ports == 2);
+  CHECK(s.hosts.of[nic::HostId(1)].ports == 2);
   CHECK(std::get<topology::Star>(s.network.shape).nodes == 4 + 2 + 4);  // NICs' first ports, then the second ones
   const std::string edges =
       "{kind: custom, hosts: 2, switches: 2, edges: [[h0, s0], [h0.0.1, s1], [h1.0.0, s0], [h1.0.1, s1], [s0, s1]]}";
