@@ -51,8 +51,8 @@ std::vector<OutOf> pass(PacketNetwork& network, const std::vector<ClassedSending
   for (const ClassedSending& s : sendings) {
     handle_until(s.at);
     network.send(events, s.at, {},
-                 {.source = s.from,
-                  .destination = s.to,
+                 {.source = PortId(s.from),
+                  .destination = PortId(s.to),
                   .source_qp = serial,
                   .opcode = Opcode::write,
                   .traffic_class = s.traffic_class,

@@ -132,7 +132,7 @@ TEST_CASE("under any schedule, packets of a flow that has one path stay in order
     while (!events.empty()) {
       const sim::Event e = events.pop(stream.below(events.size()));
       now = std::max(now, e.at);
-      if (const auto p = fabric.handle(events, now, e)) CHECK(p->wqe == next.at(p->source)++);
+      if (const auto p = fabric.handle(events, now, e)) CHECK(p->wqe == next.at(p->source.index())++);
       CHECK(events.size() <= fabric.lanes());  // one pending event a lane
     }
     CHECK(next == std::vector<std::uint32_t>{30, 30, 30});
@@ -162,7 +162,7 @@ TEST_CASE("with PFC, any schedule ends with everything delivered") {
     while (!events.empty()) {
       const sim::Event e = events.pop(stream.below(events.size()));
       now = std::max(now, e.at);
-      if (const auto p = fabric.handle(events, now, e)) CHECK(p->wqe == next.at(p->source)++);
+      if (const auto p = fabric.handle(events, now, e)) CHECK(p->wqe == next.at(p->source.index())++);
     }
     CHECK(next == std::vector<std::uint32_t>{0, 60, 60, 60});
     CHECK(fabric.packets_inside() == 0);

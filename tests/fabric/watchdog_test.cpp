@@ -54,8 +54,8 @@ std::vector<Delivered> run(PacketNetwork& network, const std::function<void(sim:
     until({ms * kMs});
     for (const auto& [from, to] : {std::pair{0U, 2U}, std::pair{0U, 3U}, std::pair{1U, 3U}})
       network.send(events, {ms * kMs}, {},
-                   {.source = from,
-                    .destination = to,
+                   {.source = PortId(from),
+                    .destination = PortId(to),
                     .source_qp = from,
                     .opcode = Opcode::write,
                     .length = 4'096,

@@ -38,7 +38,7 @@ TEST_CASE("a completion that was polled before it was written is noticed") {
 }
 
 TEST_CASE("a reliable connection in SQE, or that is its own peer, is noticed, with time and component") {
-  nic::Connection connection(0, {.type = nic::QpType::rc}, kRc);
+  nic::Connection connection(nic::NicId(0), {.type = nic::QpType::rc}, kRc);
   CHECK_NOTHROW(connection.check(1, {}, kNow));
   connection.set_peer(1, connection);
   CHECK_THROWS_AS(connection.check(1, {}, kNow), sim::BrokenInvariant);
@@ -65,7 +65,7 @@ TEST_CASE("a completion queue that holds more than its entries is noticed") {
 }
 
 TEST_CASE("a receive queue that holds more than its depth, or has a limit of its own, is noticed") {
-  nic::ReceiveQueue queue(0, 1, 5);
+  nic::ReceiveQueue queue(nic::HostId(0), 1, 5);
   queue.post({}, 0);
   CHECK_NOTHROW(queue.check(0, kNow));
   queue.reveal(0, 7);  // a RESET may have dropped what a doorbell told of

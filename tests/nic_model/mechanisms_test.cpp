@@ -113,7 +113,7 @@ TEST_CASE("a write that has waited behind others takes its credits when it goes 
   state.kernel.advance(sim::SimTime{} + 10_us);
   // Two have credits at once; the next two when these are back, 100 ns later, and have 200 ns to go.
   for (const std::int64_t commits : {10'000'000, 10'000'000, 10'300'000, 10'300'000, 10'600'000, 10'600'000})
-    CHECK(nic::take_posted(engine, 0, 256, sim::SimTime{} + 1_us, 200_ns).ps == commits);
+    CHECK(nic::take_posted(engine, nic::NicId(0), 256, sim::SimTime{} + 1_us, 200_ns).ps == commits);
 }
 
 TEST_CASE("a read's non-posted credit is back once memory has been read, its tag with the data") {
