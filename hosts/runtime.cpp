@@ -70,9 +70,9 @@ void Runtime::run(const Report& waiting) {
   nic::Context context{.runner = threads_, .observer = recorder_.get(), .messages = messages_};
   steps_ = 0;
   std::uint64_t check_at = check_progress(steps_, waiting);
-  const bool things_happen_between = series_ || !config_.stops.empty();
+  things_happen_between_ = series_ || !config_.stops.empty();
   const auto step = [&] {
-    if (things_happen_between) before_step();
+    if (things_happen_between_) before_step();
     if (!scheduler_.step(system_, context)) return false;
     if (threads_.failed()) throw Failed{};
     if (++steps_ == check_at) check_at = check_progress(steps_, waiting);
@@ -105,6 +105,7 @@ void Runtime::stop_nodes() {
 }
 
 void Runtime::before_step() {
+  if (before_next_) std::exchange(before_next_, {})();
   if (series_ && !system_.idle()) series_->until(*system_.network().packet_network(), system_.next_time());
   if (stopped_ < config_.stops.size()) stop_nodes();
 }

@@ -1,9 +1,7 @@
 #include "nic_model/parts.hpp"
 
 #include <algorithm>
-#include <barrier>
 #include <exception>
-#include <limits>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -12,6 +10,7 @@
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/kernel.hpp"
 #include "nic_model/parcel.hpp"
+#include "nic_model/part_windows.hpp"
 #include "nic_model/state.hpp"
 
 namespace loco::nic {
@@ -163,140 +162,6 @@ void System::absorb(System&& part) {
 
 // --- all parts -------------------------------------------------------------------------------------------------------
 
-/// What the parts share while they run. A window has two phases. What a part writes in one phase the others read in the
-/// next.
-class PartMeeting::Windows {
- public:
-  Windows(std::size_t parts, sim::Duration lookahead)
-      : all(static_cast<std::ptrdiff_t>(parts)), lookahead_(lookahead), parts_(parts), boxes_(parts * parts) {}
-
-  /// The first phase of a window: takes in what has come for a part, and lets threads go on that have gathered in all.
-  void take_in(std::size_t mine, System& system) {
-    Part& part = parts_[mine];
-    attempt(part, [&] {
-      if (part.gatherings > part.released) release_gathered(part);
-      part.gathered_before = part.gatherings;
-      for (std::size_t p = 0; p < parts_.size(); ++p) {
-        std::vector<Parcel>& box = boxes_[p * parts_.size() + mine];
-        for (const Parcel& parcel : box) system.deliver(parcel);
-        box.clear();
-      }
-      part.at = system.idle() ? sim::SimTime::max() : system.next_time();
-    });
-    part.ends_all = part.error != nullptr;
-  }
-
-  /// True if there is another window. The same for all parts between the phases.
-  [[nodiscard]] bool goes_on() const {
-    return !ended() && std::ranges::any_of(parts_, [](const Part& p) { return p.at != sim::SimTime::max(); });
-  }
-  /// True if a part has ended the run for all.
-  [[nodiscard]] bool ended() const {
-    return std::ranges::any_of(parts_, [](const Part& p) { return p.ends_all; });
-  }
-
-  /// Second phase: runs the part's events and hands over what goes to others.
-  template <class RunUntil>
-  void run(std::size_t mine, System& system, const RunUntil& run_until) {
-    Part& part = parts_[mine];
-    part.returns = false;
-    attempt(part, [&] {
-      run_until(until(mine));
-      part.out.clear();
-      system.take_parcels(part.out);
-      for (Parcel& parcel : part.out) boxes_[mine * parts_.size() + parcel.to].push_back(std::move(parcel));
-    });
-  }
-
-  [[nodiscard]] std::size_t parts() const { return parts_.size(); }
-  [[nodiscard]] const std::exception_ptr& error(std::size_t part) const { return parts_[part].error; }
-  /// True at the first call only: the part takes part in no further window.
-  [[nodiscard]] bool leaves(std::size_t mine) { return !std::exchange(parts_[mine].left, true); }
-  void end_all(std::size_t mine) { parts_[mine].ends_all = true; }
-
-  void gathers(std::size_t mine, std::function<void(sim::SimTime)> release) {
-    parts_[mine].release = std::move(release);
-  }
-  void gathered(std::size_t mine, sim::SimTime at) {
-    Part& part = parts_[mine];
-    ++part.gatherings;
-    part.gathered_at = at;
-    part.returns = true;
-  }
-  [[nodiscard]] bool must_return(std::size_t mine) const { return parts_[mine].returns; }
-
-  std::barrier<> all;
-
- private:
-  struct alignas(64) Part {
-    sim::SimTime at{};      // the time of its earliest event; max() if it has none
-    bool ends_all = false;  // the part has failed, which ends all
-    bool left = false;
-    std::exception_ptr error{};
-    std::vector<Parcel> out{};
-    // Threads that meet: while a window's events run, others read only how often they had before it.
-    std::function<void(sim::SimTime)> release{};  // empty: it has none of them
-    std::uint64_t gatherings = 0, gathered_before = 0, released = 0;
-    sim::SimTime gathered_at{};
-    bool returns = false;
-  };
-
-  /// When all parts have gathered. Precondition: this one has.
-  void release_gathered(Part& part) {
-    sim::SimTime last = part.gathered_at;
-    for (const Part& other : parts_) {
-      if (!other.release) continue;
-      if (other.gatherings != part.gatherings) return;
-      last = std::max(last, other.gathered_at);
-    }
-    ++part.released;
-    part.release(last);
-  }
-
-  template <class Work>
-  static void attempt(Part& part, const Work& work) {
-    if (part.error) return;
-    try {
-      work();
-    } catch (...) {
-      part.error = std::current_exception();
-    }
-  }
-
-  /// The time up to which a part may run. It includes the effects of its own events that come back through another
-  /// part.
-  [[nodiscard]] sim::SimTime until(std::size_t mine) const {
-    const auto after = [this](sim::SimTime at, std::int64_t times) {
-      return at == sim::SimTime::max() ? at : at + lookahead_ * times;
-    };
-    sim::SimTime end = after(parts_[mine].at, 2);
-    for (std::size_t p = 0; p < parts_.size(); ++p)
-      if (p != mine) end = std::min(end, after(parts_[p].at, 1));
-    return std::min(end, until_gathered(mine));
-  }
-
-  /// What waits for the threads of others to gather goes no further than to the earliest instant at which they can:
-  /// that of an event of theirs, or of one that is due to anything that still happens.
-  [[nodiscard]] sim::SimTime until_gathered(std::size_t mine) const {
-    std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (const Part& p : parts_)
-      if (p.release) least = std::min(least, p.gathered_before);
-    if (least == std::numeric_limits<std::uint64_t>::max()) return sim::SimTime::max();  // nobody meets
-    if (parts_[mine].release && parts_[mine].gathered_before == least) return sim::SimTime::max();
-    sim::SimTime earliest = sim::SimTime::max();
-    for (const Part& p : parts_) {
-      if (p.at == sim::SimTime::max()) continue;
-      earliest = std::min(earliest, p.at + lookahead_);
-      if (p.release && p.gathered_before == least) earliest = std::min(earliest, p.at);
-    }
-    return earliest == sim::SimTime::max() ? earliest : earliest + sim::Duration{1};
-  }
-
-  sim::Duration lookahead_;
-  std::vector<Part> parts_;
-  std::vector<std::vector<Parcel>> boxes_;  // from part p for part q: p * parts + q
-};
-
 namespace {
 std::size_t count_parts(const std::vector<std::uint8_t>& part_of) {
   return part_of.empty() ? 1 : *std::ranges::max_element(part_of) + std::size_t{1};
@@ -324,10 +189,12 @@ bool PartMeeting::run(std::size_t mine, System& system, const std::function<void
   return !windows.ended();
 }
 
-void PartMeeting::gathers(std::size_t mine, std::function<void(sim::SimTime)> release) {
-  windows_->gathers(mine, std::move(release));
+void PartMeeting::gathers(std::size_t mine, std::size_t group, std::function<void(sim::SimTime)> release) {
+  windows_->gathers(mine, group, std::move(release));
 }
-void PartMeeting::gathered(std::size_t mine, sim::SimTime at) { windows_->gathered(mine, at); }
+void PartMeeting::gathered(std::size_t mine, std::size_t group, sim::SimTime at) {
+  windows_->gathered(mine, group, at);
+}
 bool PartMeeting::must_return(std::size_t mine) const { return windows_->must_return(mine); }
 
 void PartMeeting::leave(std::size_t mine) {

@@ -51,11 +51,12 @@ class PartMeeting {
   /// part has ended the run.
   [[nodiscard]] bool run(std::size_t mine, System& system, const std::function<void(sim::SimTime)>& run_until);
   /// Threads of all parts may gather, at no distance: they go on together at the instant at which the last one has
-  /// come. Said by a part that has such threads, before run(): `release(at)` is called when all have come, on the
-  /// part's thread, and between events that are due before `at` and what follows.
-  void gathers(std::size_t mine, std::function<void(sim::SimTime at)> release);
-  /// All of the part's threads have come, at `at`, which is now. must_return() is true until the next window.
-  void gathered(std::size_t mine, sim::SimTime at);
+  /// come. Said by a part that has such threads of group `group`, before run(): `release(at)` is called when all of the
+  /// group have come, on the part's thread, and between events that are due before `at` and what follows.
+  void gathers(std::size_t mine, std::size_t group, std::function<void(sim::SimTime at)> release);
+  /// All of the part's threads of the group have come, at `at`, which is now. must_return() is true until the next
+  /// window.
+  void gathered(std::size_t mine, std::size_t group, sim::SimTime at);
   /// run_until() has to return, whatever is due: an event may have to wait for other parts now.
   [[nodiscard]] bool must_return(std::size_t mine) const;
   /// Runs all parts in turn on the calling thread. Throws what a part throws.

@@ -23,6 +23,7 @@
 #include "nic_model/exploration/footprint.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/profile.hpp"
+#include "nic_model/spare_bytes.hpp"
 #include "nic_model/usage.hpp"
 #include "nic_model/verbs.hpp"
 #include "nic_model/verbs/cpu.hpp"
@@ -154,6 +155,12 @@ class System {
   /// The host's first NIC has used these pages of a region and holds their translations, as after any other access.
   void use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size);
   [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
+  /// To leave out what only repeats: by how many bytes a WRITE or SEND that is being sent can be shortened, and doing
+  /// so, by whole packets. Nothing else changes, so the message ends as it would have, but sooner. Between steps.
+  [[nodiscard]] SpareBytes spare_bytes(QpId qp, std::uint32_t work_request) const;
+  void shorten_message(QpId qp, std::uint32_t work_request, std::uint32_t bytes);
+  /// To go with it: threads that poll have done so for this much longer.
+  void poll_for_longer(sim::Duration time);
   void set_word(NodeId node, Address address, std::uint64_t value);
 
   // --- bare DMA: what a PCIe benchmark's device does, without queue pairs and network -------------------------------

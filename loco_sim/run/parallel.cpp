@@ -10,12 +10,40 @@
 
 namespace loco {
 
+namespace {
+
+/// A workload of a scenario.
+struct Kind {
+  const workloads::Workload* workload;
+  const workloads::Params* params;
+};
+std::vector<Kind> kinds_of(const scenario::Scenario& s) {
+  if (s.parts.empty()) return {{workloads::find(s.workload), &s.parameters}};
+  std::vector<Kind> kinds;
+  for (const scenario::PartWorkload& p : s.parts) kinds.push_back({workloads::find(p.kind), &p.parameters});
+  return kinds;
+}
+
+}  // namespace
+
+std::vector<workloads::Results> run_workloads(const scenario::Scenario& s, SimulatedCluster& cluster) {
+  std::vector<workloads::Results> all;
+  if (s.parts.empty()) {
+    all.push_back(workloads::run(*workloads::find(s.workload), s.parameters, cluster, s.library_faults, s.ranks));
+    return all;
+  }
+  std::vector<workloads::Job> jobs;
+  for (const scenario::PartWorkload& p : s.parts) jobs.push_back(job_of(p));
+  return workloads::run_together(std::move(jobs), cluster);
+}
+
 std::string_view one_thread_because(const scenario::Scenario& s, const ClusterConfig& config) {
-  if (!s.parts.empty()) return "several workloads meet on one machine";
-  const workloads::InParts& in_parts = workloads::find(s.workload)->in_parts;
-  if (in_parts.merge == nullptr) return "its threads meet in objects of the simulating program";
-  if (in_parts.not_because != nullptr)
-    if (const std::string_view why = in_parts.not_because(s.parameters); !why.empty()) return why;
+  for (const Kind& kind : kinds_of(s)) {
+    const workloads::InParts& in_parts = kind.workload->in_parts;
+    if (in_parts.merge == nullptr) return "its threads meet in objects of the simulating program";
+    if (in_parts.not_because == nullptr) continue;
+    if (const std::string_view why = in_parts.not_because(*kind.params); !why.empty()) return why;
+  }
   if (s.fast_forward != FastForward::off) return "rounds of all nodes together may be left out";
   if (config.schedule != Schedule::timed) return "the schedule is not that of time";
   if (config.record) return "a trace is kept";
@@ -29,7 +57,7 @@ namespace {
 /// The result of a part.
 struct PartOutcome {
   std::unique_ptr<SimulatedCluster> cluster;
-  workloads::Results measured;
+  std::vector<workloads::Results> measured;  // by workload
   std::exception_ptr error;
 };
 
@@ -40,7 +68,7 @@ void run_part(const scenario::Scenario& s, ClusterConfig config, nic::PartMeetin
     config.meeting = meeting;
     if (part != 0) config.budget = nullptr;  // the first part, on the calling thread, checks the budget for all
     out.cluster = std::make_unique<SimulatedCluster>(std::move(config));
-    out.measured = workloads::run(*workloads::find(s.workload), s.parameters, *out.cluster, s.library_faults, s.ranks);
+    out.measured = run_workloads(s, *out.cluster);
   } catch (...) {
     out.error = std::current_exception();
   }
@@ -87,17 +115,20 @@ std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const Cl
   for (const PartOutcome& part : all) events += part.cluster->context().runtime.steps();
   if (events > whole.events_max) return std::nullopt;
   ParallelRun run;
-  std::vector<workloads::Results> measured;
   for (PartOutcome& part : all) {
-    measured.push_back(std::move(part.measured));
     run.ended = std::max(run.ended, part.cluster->ended());
     run.clusters.push_back(std::move(part.cluster));
   }
   const std::vector<std::uint8_t> one(part_of.empty() ? config.nodes : 0);
-  std::optional<workloads::Results> merged =
-      workloads::find(s.workload)->in_parts.merge(measured, part_of.empty() ? one : part_of, s.parameters);
-  if (!merged) return std::nullopt;
-  run.measured = std::move(*merged);
+  const std::vector<Kind> kinds = kinds_of(s);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    std::vector<workloads::Results> measured;
+    for (PartOutcome& part : all) measured.push_back(std::move(part.measured[i]));
+    std::optional<workloads::Results> merged =
+        kinds[i].workload->in_parts.merge(measured, part_of.empty() ? one : part_of, *kinds[i].params);
+    if (!merged) return std::nullopt;
+    run.measured.push_back(std::move(*merged));
+  }
   for (std::size_t p = 1; p < parts; ++p) run.clusters.front()->system().absorb(std::move(run.clusters[p]->system()));
   return run;
 }

@@ -60,11 +60,12 @@ void require_memory(const scenario::Scenario& s, const ClusterConfig& config) {
   config.budget->require(bytes, trace ? fmt::format("trace.level: none takes {}", sim::bytes_text(unrecorded)) : "");
 }
 
-/// True if rounds may be left out: nothing looks into them (no checker, trace, capture or time series), and nothing
-/// happens at times of its own.
+/// True if rounds and packets may be left out: nothing looks into them (no checker, trace, capture or time series), and
+/// nothing happens at times of its own.
 bool may_leave_out(const scenario::Scenario& s, const ClusterConfig& config) {
   const bool looked_into = config.record || s.series_interval.ps > 0 || !s.capture.path.empty() || s.trace_activities;
-  const bool by_the_clock = !s.stops.empty() || !s.network.changes.empty() || !s.network.storms.empty();
+  const bool by_the_clock =
+      !s.stops.empty() || !s.network.changes.empty() || !s.network.storms.empty() || s.network.options.watchdog.enabled;
   return !looked_into && !by_the_clock && s.schedule == Schedule::timed && s.parts.empty() &&
          s.network.model == fabric::Model::packet && !s.hardware.pcie_iommu && !config.strong && s.hosts.of.empty();
 }
@@ -236,8 +237,6 @@ void fill_ideal(const scenario::Scenario& s, const ClusterConfig& config, RunRes
   }
 }
 
-workloads::Job job_of(const scenario::PartWorkload& p) { return {workloads::find(p.kind), &p.parameters, p.part}; }
-
 /// Merges the measurements of several workloads, under their names.
 void merge(const scenario::Scenario& s, std::vector<workloads::Results> all, RunResult& result) {
   std::int64_t first = 0;
@@ -316,17 +315,6 @@ void fill_flows(const scenario::Scenario& scenario, const ClusterConfig& config,
   }
 }
 
-std::vector<workloads::Results> run_workloads(const scenario::Scenario& s, SimulatedCluster& cluster) {
-  std::vector<workloads::Results> all;
-  if (s.parts.empty()) {
-    all.push_back(workloads::run(*workloads::find(s.workload), s.parameters, cluster, s.library_faults, s.ranks));
-    return all;
-  }
-  std::vector<workloads::Job> jobs;
-  for (const scenario::PartWorkload& p : s.parts) jobs.push_back(job_of(p));
-  return workloads::run_together(std::move(jobs), cluster);
-}
-
 void take_measured(const scenario::Scenario& s, std::vector<workloads::Results> all, RunResult& result) {
   if (!s.parts.empty()) return merge(s, std::move(all), result);
   workloads::Results& measured = all.front();
@@ -364,10 +352,9 @@ std::optional<RunResult> run_on_threads(const scenario::Scenario& scenario, cons
   }
   if (!run) return std::nullopt;
   RunResult result;
-  std::vector<workloads::Results> measured;
-  measured.push_back(std::move(run->measured));
-  take_measured(scenario, std::move(measured), result);
+  take_measured(scenario, std::move(run->measured), result);
   result.simulated_ps = run->ended.ps;
+  if (run->clusters.size() == 1) result.one_thread = "nothing in its network can be parted";
   fill_from_machine(scenario, *run->clusters.front(), run->ended, result);
   fill_flows(scenario, config, result);
   return result;
@@ -383,8 +370,10 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
     throw RunError(told(scenario, error));
   }
   const bool captures = options.capture && !scenario.capture.path.empty();
-  if (scenario.threads != 0 && !captures && one_thread_because(scenario, config).empty()) {
+  std::string_view one_thread = captures ? "a capture is written" : one_thread_because(scenario, config);
+  if (scenario.threads != 0 && one_thread.empty()) {
     if (std::optional<RunResult> result = run_on_threads(scenario, config)) return std::move(*result);
+    one_thread = "a part has failed, and one thread says how";
     config.network.share.ranked = true;  // so that the result is the same
   }
   std::optional<Capture> capture;
@@ -406,6 +395,7 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
     fail(scenario, budget, told(scenario, whole), recorded(scenario, cluster), true);
   }
   RunResult result;
+  result.one_thread = one_thread;
   take_measured(scenario, std::move(measured), result);
   result.simulated_ps += cluster.ended().ps;
   fill_from_machine(scenario, cluster, cluster.ended(), result);
@@ -498,6 +488,10 @@ RunResult run(const scenario::Scenario& scenario, const RunOptions& options) {
   RunResult result = scenario.network.model == fabric::Model::flow ? run_in_own_process(scenario, options)
                                                                    : run_here(scenario, options);
   result.hints = hints(scenario, result);
+  if (scenario.network.model == fabric::Model::flow) result.one_thread = "the flow model is simulated as a whole";
+  if (scenario.threads > 1 && !result.one_thread.empty())
+    result.hints.push_back(
+        fmt::format("sim.threads: {}: one thread has done it: {}", scenario.threads, result.one_thread));
   return result;
 }
 

@@ -81,6 +81,7 @@ struct RunResult {
   std::vector<std::string> broken;           ///< found by the workload itself: "lost_updates: 3"
   std::vector<nic::Usage> busiest;           ///< over the whole run, greatest share first; empty with random schedules
   std::string pause_cycle;                   ///< describes links that PFC has paused for good; empty: none
+  std::string one_thread;                    ///< why several threads were asked for (sim.threads) and one did it; empty
   std::vector<std::string> hints;            ///< counters that explain a surprise, one per line: hints.hpp
   std::optional<fabric::LinkSeries> series;  ///< if the scenario has series.interval
   std::vector<std::string> links;            ///< of the series: `h0-s0`, in the order of the graph

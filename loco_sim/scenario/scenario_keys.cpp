@@ -209,10 +209,12 @@ std::span<const Option> checking_options() {
        .type = Type::choice,
        .fallback = "off",
        .choices = kFastForward,
-       .doc = "Rounds of a collective that would only repeat those before them are left out, and their time is added: "
-              "exact, behind rounds of the same time to the picosecond, in which nothing was lost, marked or paused; "
-              "approximate, behind rounds whose times differ by 0.2 % at most. Runs that are traced, checked or "
-              "captured, have a series or failures are simulated whole; see docs/fast-forward.md."},
+       .doc =
+           "Rounds of a collective, and the middle of long flows, that would only repeat what was before them are "
+           "left out, and their time is added: exact, behind equal times to the picosecond, in which nothing was "
+           "lost, marked or paused; approximate, behind rounds whose times differ by 0.2 % at most, or flows of even "
+           "rates. Runs that are traced, checked or captured, have a series or failures are simulated whole; see "
+           "docs/fast-forward.md."},
       {.key = "sim.threads",
        .type = Type::integer,
        .least = 1,

@@ -32,6 +32,8 @@ class VirtualTransport final : public Transport {
   [[nodiscard]] NodeId my_node() const override { return node_; }
   [[nodiscard]] std::uint32_t num_nodes() const override { return cluster_.config.nodes; }
   [[nodiscard]] std::uint32_t my_thread() const override;
+  /// Threads spawned so far, which is the index of the next one. Set-up.
+  [[nodiscard]] std::uint32_t threads() const { return static_cast<std::uint32_t>(threads_.size()); }
   void spawn(std::string name, std::function<void()> body, bool service) override;
   [[nodiscard]] std::int64_t now_ps() const override;
   void compute(std::int64_t ps) override;

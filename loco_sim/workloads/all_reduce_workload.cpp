@@ -140,7 +140,7 @@ class Member {
     ring_.rounds.ended(node_.my_node(), round_of(step_), node_.now_ps());
     const std::optional<Rounds::Gap> gap = ring_.rounds.gap_behind(round_of(step_));
     if (!gap) return;
-    if (node_.my_node() == 0) setup_.results.leave_out(gap->to - gap->from, gap->time_ps);
+    if (node_.my_node() == 0) setup_.results.leave_out("rounds_left_out", gap->to - gap->from, gap->time_ps);
     for (Rounds::Round n = gap->to - gap->from; n > 0; --n) take_unsimulated(++step_);
   }
 

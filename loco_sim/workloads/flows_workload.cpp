@@ -2,6 +2,7 @@
 // receiver's memory.
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -82,6 +83,8 @@ void measure(const std::vector<flows::FlowRecord>& all, std::int64_t from, std::
 void take(const Setup& setup, const flows::Player& player) {
   const std::int64_t from = setup.params.get("measure.from") + setup.hosts.part().start_ps;
   measure(flows::records(player), from, flows::failed(player), setup.results);
+  if (const std::uint64_t packets = flows::packets_left_out(player); packets > 0)
+    setup.results.leave_out("packets_left_out", packets, flows::time_left_out_ps(player));
   for (const auto& [node, failed] : flows::failures(player)) setup.results.note_failure("failed_flows", node, failed);
 }
 
@@ -127,6 +130,7 @@ std::string_view flows_not_in_parts(const Params& params) {
 
 std::optional<Results> merge_flows(const std::vector<Results>& parts, const std::vector<std::uint8_t>& part_of,
                                    const Params& params) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::min();  // the parts have left out the others
   const bool reads = params.get("operation") == static_cast<int>(flows::Means::read);
   std::vector<flows::FlowRecord> all;
   for (const Results& part : parts)
@@ -141,7 +145,7 @@ std::optional<Results> merge_flows(const std::vector<Results>& parts, const std:
     flow.marked_packets = other.flows[i].marked_packets;
   }
   Results merged;
-  measure(all, params.get("measure.from"), 0, merged);
+  measure(all, kAll, 0, merged);
   return merged;
 }
 

@@ -15,12 +15,13 @@ namespace loco::workloads {
 
 class Gathering {
  public:
-  /// `threads`: that meet and are simulated here. `release(at)`: called each time that all have come; what it changes
-  /// must be seen by none of them before that instant. Outlives the run.
-  Gathering(SimulatedCluster& cluster, std::uint32_t threads, std::function<void(sim::SimTime)> release)
-      : cluster_(cluster), threads_(threads), release_(std::move(release)) {
+  /// `group`: which of the workloads of a run meets. `threads`: that meet and are simulated here. `release(at)`: called
+  /// each time that all have come; what it changes must be seen by none of them before that instant. Outlives the run.
+  Gathering(SimulatedCluster& cluster, std::uint32_t group, std::uint32_t threads,
+            std::function<void(sim::SimTime)> release)
+      : cluster_(cluster), group_(group), threads_(threads), release_(std::move(release)) {
     if (threads_ == 0 || meeting() == nullptr) return;
-    meeting()->gathers(part(), [this](sim::SimTime at) { let_go(at); });
+    meeting()->gathers(part(), group_, [this](sim::SimTime at) { let_go(at); });
   }
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;
@@ -35,7 +36,7 @@ class Gathering {
     if (meeting() == nullptr)
       let_go(now);
     else
-      meeting()->gathered(part(), now);
+      meeting()->gathered(part(), group_, now);
     return value;
   }
 
@@ -56,6 +57,7 @@ class Gathering {
   }
 
   SimulatedCluster& cluster_;
+  std::uint32_t group_;
   std::uint32_t threads_;
   std::function<void(sim::SimTime)> release_;
   std::vector<Waiting> waiting_{};

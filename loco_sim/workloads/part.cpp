@@ -42,6 +42,11 @@ void MeetingPoint::on_request_packet(std::uint64_t work_id, nic::PacketStep step
     follower->on_request_packet(own_id(work_id), step, packet);
 }
 
+WorkloadHosts::WorkloadHosts(SimulatedCluster& cluster, Part part, MeetingPoint* meeting)
+    : cluster_(cluster), part_(std::move(part)), meeting_(meeting), service_(cluster.context().service(part_.service)) {
+  for (const auto& node : cluster.context().nodes) first_threads_.push_back(node->threads());
+}
+
 void WorkloadHosts::spawn(std::uint32_t rank, const std::string& name, SimulatedCluster::Program program) {
   if (part_.start_ps == 0) return spawn_now(node(rank), name, std::move(program));
   spawn_now(node(rank), name, [start = part_.start_ps, program = std::move(program)](Transport& thread) {
@@ -60,7 +65,8 @@ OperationTag WorkloadHosts::tag(OperationTag own) const {
 
 void WorkloadHosts::connect_ahead(std::uint32_t rank, std::uint32_t thread, std::uint32_t to) {
   if (!cluster_.config().network.share.ranked) return;
-  cluster_.context().nodes[node(rank)]->connect_ahead(thread, node(to), service_);
+  const NodeId from = node(rank);
+  cluster_.context().nodes[from]->connect_ahead(first_thread(from) + thread, node(to), service_);
 }
 
 nic::DeliveryPolicy WorkloadHosts::delivery() const {

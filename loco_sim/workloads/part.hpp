@@ -59,12 +59,8 @@ class WorkloadHosts {
   /// The hosts of a cluster's only workload.
   WorkloadHosts(SimulatedCluster& cluster)  // NOLINT(google-explicit-constructor)
       : WorkloadHosts(cluster, {.service = cluster.config().service}, nullptr) {}
-  /// `meeting` is null for the only workload.
-  WorkloadHosts(SimulatedCluster& cluster, Part part, MeetingPoint* meeting)
-      : cluster_(cluster),
-        part_(std::move(part)),
-        meeting_(meeting),
-        service_(cluster.context().service(part_.service)) {}
+  /// `meeting` is null for the only workload. To be made when the workloads before it have spawned their threads.
+  WorkloadHosts(SimulatedCluster& cluster, Part part, MeetingPoint* meeting);
 
   [[nodiscard]] std::uint32_t count() const {
     return part_.nodes.empty() ? cluster_.config().nodes : static_cast<std::uint32_t>(part_.nodes.size());
@@ -84,8 +80,11 @@ class WorkloadHosts {
     cluster_.spawn(node, called(name), std::move(program));
   }
   /// Where the machine is in parts, all of them have the same queue pairs, before anything happens: of a rank's thread
-  /// of this number, towards another rank. The thread has been spawned. Elsewhere they are made at their first use.
+  /// of this number among those of the workload, towards another rank. The thread has been spawned. Elsewhere they are
+  /// made at their first use.
   void connect_ahead(std::uint32_t rank, std::uint32_t thread, std::uint32_t to);
+  /// The index of the workload's first thread on a node.
+  [[nodiscard]] std::uint32_t first_thread(NodeId node) const { return first_threads_[node]; }
   /// The tag for what its threads post. Tokens must be below 2^56.
   [[nodiscard]] OperationTag tag(OperationTag own) const;
   /// The service of queue pairs with a traffic class of their own, as OperationTag::service.
@@ -115,6 +114,7 @@ class WorkloadHosts {
   Part part_;
   MeetingPoint* meeting_;
   std::uint8_t service_;
+  std::vector<std::uint32_t> first_threads_;  // by node
 };
 
 }  // namespace loco::workloads

@@ -225,8 +225,8 @@ void Results::add(std::string_view operation, std::int64_t start_ps, std::int64_
   found->ends_ps.push_back(end_ps);
 }
 
-void Results::leave_out(std::uint32_t rounds, std::int64_t time_ps) {
-  counters.add(counters.id("rounds_left_out"), rounds);
+void Results::leave_out(std::string_view counter, std::uint64_t how_many, std::int64_t time_ps) {
+  counters.add(counters.id(std::string(counter)), how_many);
   left_out_ps += time_ps;
 }
 

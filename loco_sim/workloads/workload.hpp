@@ -86,8 +86,8 @@ struct Results {
 
   /// Adds a sample of an operation that ran from `start_ps` to `end_ps`.
   void add(std::string_view operation, std::int64_t start_ps, std::int64_t end_ps, std::uint32_t samples_each = 1);
-  /// All nodes have left out this many rounds and this much time. Adds to the counter `rounds_left_out`.
-  void leave_out(std::uint32_t rounds, std::int64_t time_ps);
+  /// So many rounds or packets, and this much time, have been left out. Adds to the counter of that name.
+  void leave_out(std::string_view counter, std::uint64_t how_many, std::int64_t time_ps);
   /// Adds to a counter of things that must not happen. Adding 0 says that they were checked for.
   void promise(std::string_view counter, std::uint64_t broken);
   /// An operation of `node` failed, which the counter counts. The first failure is reported with the counter; one that

@@ -85,6 +85,10 @@ class Thread {
   void work(sim::Duration time) { busy_ += time; }
   void resume_at(Engine& engine, ThreadId id, sim::SimTime at);
   void pause_from(Engine& engine, ThreadId id, sim::Duration ahead, sim::Duration turn, sim::Duration take);
+  /// If it is paused: its polling loop has made turns for this much longer, so they begin at other instants.
+  void poll_for_longer(sim::SimTime now, sim::Duration time) {
+    if (state_ == ThreadState::paused && paused_at_ <= now) paused_at_ = sim::SimTime{paused_at_.ps - time.ps};
+  }
   [[nodiscard]] sim::Duration taken() const { return take_; }
   void wait_for_drain() { state_ = ThreadState::draining; }
   void wait_for_room() { state_ = ThreadState::waiting_room; }

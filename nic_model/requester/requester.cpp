@@ -13,6 +13,7 @@
 namespace loco::nic {
 
 namespace {
+using fabric::Psn;
 
 /// True if all words of an atomic's operands lie in the region of its key.
 bool may_gather(const Engine& engine, NicId node, const Wqe& wqe) {
@@ -107,6 +108,30 @@ void Requester::reset(Engine& engine, QpId id) {
   una_ = unsent_psn_ = next_psn_;
   forget_sent();
   halted_ = rnr_wait_ = recovering_ = false;
+}
+
+SpareBytes Requester::spare_bytes(const Engine& engine, QpId id, std::uint32_t number) const {
+  // Where each packet is answered, both ends count those of the whole message.
+  if (policy_of(engine, id).answers_each_packet() || number != transmit_next_ || number == started_) return {};
+  const SendEntry& e = entry(number);
+  if (!sends_payload(e.wqe.opcode) || e.wqe.inline_data || e.status != Status::success || repeats()) return {};
+  const std::uint32_t ahead = e.payload_read - std::min(e.payload_read, e.sent);
+  if (e.payload_read < e.wqe.length) return {.bytes = e.wqe.length - std::max(e.payload_read, e.sent), .ahead = ahead};
+  return {.bytes = e.ready <= engine.now() ? e.wqe.length - e.sent : 0, .ahead = ahead};
+}
+
+void Requester::shorten(Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes) {
+  break_payload_burst(engine, id);  // it knows the message's length
+  SendEntry& e = edit(number);
+  const auto packets = static_cast<std::uint32_t>(bytes / mtu_of(engine, engine.connections[id]));
+  const std::uint32_t back = Psn::kMask + 1 - packets;
+  e.wqe.length -= bytes;
+  e.wqe.local += bytes;  // what is left is the message's end
+  e.wqe.remote += bytes;
+  e.payload_read = std::min(e.payload_read, e.wqe.length);
+  e.packets -= packets;
+  for (std::uint32_t later = number + 1; later != started_; ++later) edit(later).psn = edit(later).psn + back;
+  next_psn_ = next_psn_ + back;
 }
 
 // --- completing ------------------------------------------------------------------------------------------------------

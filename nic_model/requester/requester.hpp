@@ -39,6 +39,7 @@
 #include "nic_model/requester/round_trips.hpp"
 #include "nic_model/requester/selective_repeat.hpp"
 #include "nic_model/requester/transmit_window.hpp"
+#include "nic_model/spare_bytes.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lazy.hpp"
 #include "sim/prefetch.hpp"
@@ -125,6 +126,14 @@ class alignas(sim::kCacheLine) Requester {
   void flush(Engine& engine, QpId id);
   /// Drops all work requests without CQEs. Their numbers are not reused, so late answers find no work request.
   void reset(Engine& engine, QpId id);
+
+  // --- leaving out what only repeats (System::shorten_message) ------------------------------------------------------
+  /// Of a message that is being sent. Nothing for all but reliable WRITEs and SENDs whose packets are not answered one
+  /// by one.
+  [[nodiscard]] SpareBytes spare_bytes(const Engine& engine, QpId id, std::uint32_t number) const;
+  /// Takes whole packets off its end. The work requests behind it get earlier PSNs. Precondition: there are
+  /// more spare bytes.
+  void shorten(Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes);
 
   // --- what comes from PCIe, the port, the network and timers ------------------------------------------------------
   /// A doorbell has reached the NIC and announces work requests up to producer index `posted`. `blueflame`: it carries

@@ -86,8 +86,8 @@ ENTRIES = [
           command="loco-sim corerma --tests 40 --jobs 2"),
     Entry("packet_loss", "fabric.loss", None, "payload", goodput, bit_rate, loss_effect),
     Entry("rails", "topology.rails", None, "all-reduce of 16 MiB", median_of(), picoseconds, rails_speed),
-    Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance),
-    Entry("pcie_tree", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, tree_paths),
+    Entry("gpu_memory", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, gpu_distance, log_y=True),
+    Entry("pcie_tree", "workload.memory", "workload.size", "payload of both hosts", goodput, bit_rate, tree_paths, log_y=True),
     Entry("ports", "workload.channels", "hardware.pcie.generation", "all-reduce of 16 MiB", median_of(), picoseconds, ports_speed),
     Entry("congestion_control", "load, flows", "algorithm", "slowdown of 99 %", lambda row: float(row["slowdown"]),
           lambda v: f"{v:.1f}", congestion_controls, measure=congestion_rows,
@@ -164,6 +164,7 @@ def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
         ax.minorticks_off()
         if entry.x == "fabric.loss":
             ax.set_xscale("symlog", linthresh=1)
+            ax.set_xlim(left=-0.2)
             ax.set_xticks(places, xs)
     if entry.log_y:
         ax.set_yscale("log")

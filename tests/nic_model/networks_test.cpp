@@ -1,7 +1,7 @@
 // Random networks with faults: whatever is lost, late, out of order or paused, each work request ends, what was
 // acknowledged is in place, and every packet that was sent was delivered or lost.
 //
-// Replay one: LOCO_SIM_SEED=<seed> test_nic_networks
+// Replay one: LOCO_SIM_SEED=<seed> test_nic_networks. Others than those by default: LOCO_SIM_FIRST=<seed>.
 #include <cstdlib>
 #include <fmt/format.h>
 
@@ -35,6 +35,7 @@ void run_networks(std::uint64_t first, std::uint64_t count) {
   if (const char* seed = std::getenv("LOCO_SIM_SEED"); seed != nullptr) {
     return run_network(std::strtoull(seed, nullptr, 10), t);
   }
+  if (const char* other = std::getenv("LOCO_SIM_FIRST"); other != nullptr) first = std::strtoull(other, nullptr, 10);
   for (std::uint64_t seed = first; seed < first + count; ++seed) run_network(seed, t);
   WARN(
       fmt::format("{} networks: {} work requests succeeded, {} failed; losses on {}, pauses on {}, time-outs on {}, "

@@ -354,14 +354,14 @@ struct Meeting {
       system.create_thread(node);
       scripts.steps.emplace_back([&, node](nic::Cpu& cpu) {
         if (std::exchange(sleeps, false)) return cpu.resume_after(after);
-        if (came == sim::SimTime{}) meeting.gathered(part, came = cpu.now());
+        if (came == sim::SimTime{}) meeting.gathered(part, 0, came = cpu.now());
         if (cpu.flag_load(flags[node]) == 0) return cpu.pause({});
         went_on = cpu.now();
         busy_turns = turns;
         cpu.stop();
       });
     }
-    meeting.gathers(part, [&](sim::SimTime at) {
+    meeting.gathers(part, 0, [&](sim::SimTime at) {
       released = at;
       reached = system.now();
       system.set_flag_at(part, flags[part], 1, at);

@@ -1,4 +1,4 @@
-"""sim.fast_forward: what is left out changes no time."""
+"""sim.fast_forward: what is left out changes no time. Of flows: test_flow_leaps.py."""
 
 import random
 

@@ -148,7 +148,7 @@ class CollectiveMember {
 
   /// Skips these steps: writes to memory what they would have brought.
   void leave_out(const Rounds::Gap& gap) {
-    if (rank_ == 0 && channel_ == 0) setup_.results.leave_out(gap.to - gap.from, gap.time_ps);
+    if (rank_ == 0 && channel_ == 0) setup_.results.leave_out("rounds_left_out", gap.to - gap.from, gap.time_ps);
     nic::System& system = setup_.cluster.system();
     const NodeId me = node_.my_node();
     const std::uint32_t key = all_.memory[rank_][channel_].rkey;
@@ -389,10 +389,11 @@ void be_parted(const Setup& setup, Together& all) {
   std::uint32_t here = 0;
   for (Rank r = 0; r < play.schedule.ranks; ++r)
     if (setup.cluster.system().has(setup.hosts.node(r))) here += play.channels;
-  all.gathering = std::make_unique<Gathering>(setup.cluster, here, [&setup, &all](sim::SimTime at) {
-    if (++all.round > all.play.warmup + 1) setup.results.add(all.play.name, all.began_ps, all.ended_ps);
-    all.began_ps = at.ps;
-  });
+  all.gathering =
+      std::make_unique<Gathering>(setup.cluster, setup.hosts.part().number, here, [&setup, &all](sim::SimTime at) {
+        if (++all.round > all.play.warmup + 1) setup.results.add(all.play.name, all.began_ps, all.ended_ps);
+        all.began_ps = at.ps;
+      });
   for (const Move& move : play.schedule.moves)
     for (std::uint32_t c = 0; c < play.channels; ++c) setup.hosts.connect_ahead(move.from, c, move.to);
 }

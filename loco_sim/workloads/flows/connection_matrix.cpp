@@ -42,6 +42,7 @@ class MatrixReader {
     require_count("Connections", list_.flows.size());
     require_count("Triggers", list_.triggers.size());
     if (list_.flows.empty()) throw text::InputError(top, "", "flows", "none");
+    require_hosts();
     for (const auto& [flow, field] : started_) list_.triggers[trigger(field)].starts.push_back(flow);
     for (const auto& [flow, field, end] : fires_) list_.fires.push_back({flow, trigger(field), end});
     std::map<std::uint32_t, std::uint32_t> fired;
@@ -75,6 +76,18 @@ class MatrixReader {
     if (declared != declared_.end() && declared->second.number != found)
       throw text::InputError(declared->second.place, what, std::to_string(found) + ", as many as follow",
                              std::to_string(declared->second.number));
+  }
+
+  /// Hosts are those that the file declares, wherever it does so.
+  void require_hosts() const {
+    const auto declared = declared_.find("Nodes");
+    if (declared == declared_.end()) return;
+    for (std::size_t f = 0; f < list_.flows.size(); ++f)
+      if (const NodeId most = std::max(list_.flows[f].source, list_.flows[f].destination);
+          most >= declared->second.number)
+        throw text::InputError(ends_[f], "",
+                               "hosts below " + std::to_string(declared->second.number) + ", as Nodes says",
+                               std::to_string(most));
   }
 
   /// The value after a keyword.
@@ -144,6 +157,7 @@ class MatrixReader {
       started_.emplace_back(index, *trigger);
     }
     list_.flows.push_back(flow);
+    ends_.push_back(ends.place);
   }
 
   void add_trigger(const TableLine& line) {
@@ -179,6 +193,7 @@ class MatrixReader {
   std::map<std::string, Declared> declared_;
   std::map<std::uint64_t, std::uint32_t> triggers_;
   std::set<std::uint64_t> ids_;
+  std::vector<text::Place> ends_;  // by flow: where its hosts are named
   std::vector<std::pair<std::uint32_t, Field>> started_;
   std::vector<std::tuple<std::uint32_t, Field, End>> fires_;
 };

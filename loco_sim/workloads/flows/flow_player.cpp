@@ -9,6 +9,7 @@
 
 #include "loco_sim/transport/message_follower.hpp"
 #include "loco_sim/transport/virtual_transport.hpp"
+#include "loco_sim/workloads/flows/leaps.hpp"
 
 namespace loco::workloads::flows {
 
@@ -20,6 +21,11 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
         list_(std::move(list)),
         how_(how),
         states_(list_.flows.size()),
+        leaps_(cluster_, how_.means != Means::read && place_.part().name.empty(),
+               [this](std::uint32_t f, std::uint32_t bytes, std::uint32_t packets) {
+                 states_[f].left -= bytes;
+                 states_[f].sent += packets;
+               }),
         hosts_(cluster_.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
     if (how_.means == Means::send) inbox_ = place_.take_sends();
@@ -61,9 +67,10 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   void on_placed(std::uint64_t work_id, std::uint32_t bytes, sim::SimTime at) override {
     const auto f = static_cast<std::uint32_t>(work_id - 1);
     State& state = states_[f];
+    if (leaps_.on()) leaps_.placed(f, bytes);
     state.left -= std::min(state.left, bytes);  // repeated data may be placed again
     if (state.left != 0 || state.received_ps != kNever || state.gone) return;
-    state.received_ps = at.ps;
+    state.received_ps = at.ps + leaps_.left_out_ps();
     if (!fires(f, End::received)) return;
     const NodeId n = list_.flows[f].destination;
     hosts_[n].received.push_back(f);
@@ -74,8 +81,10 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     State& state = states_[work_id - 1];
     if (step == nic::PacketStep::received) {
       state.marked += packet.marked ? 1 : 0;
+      if (leaps_.on()) leaps_.arrived(static_cast<std::uint32_t>(work_id - 1), packet);
       return;
     }
+    if (leaps_.on()) leaps_.sent(static_cast<std::uint32_t>(work_id - 1), packet);
     ++state.sent;
     if (packet.offset < state.sent_to) ++state.repeated;
     state.sent_to = std::max(state.sent_to, packet.offset + std::max(packet.length, 1U));
@@ -103,6 +112,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     return all;
   }
 
+  [[nodiscard]] const Leaps& leaps() const { return leaps_; }
   [[nodiscard]] const std::vector<std::pair<NodeId, Completion>>& failures() const { return failures_; }
   [[nodiscard]] std::uint64_t failed() const {
     return static_cast<std::uint64_t>(std::ranges::count(states_, true, &State::gone));
@@ -150,14 +160,14 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     return flow.traffic_class == kWorkloadClass ? place_.part().service.traffic_class : flow.traffic_class;
   }
 
-  /// All parts of a machine make the same queue pairs before anything else. The queue pairs of posting threads are the
-  /// first ones of their hosts.
+  /// All parts of a machine make the same queue pairs before anything else. Posting threads are the first ones
+  /// of the workload on their hosts.
   void connect_ahead() {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) {
       const Flow& flow = list_.flows[f];
       const NodeId n = poster(f);
       const NodeId peer = n == flow.source ? flow.destination : flow.source;
-      end_of(n).connect_ahead(0, peer, tag_of(f).service);
+      end_of(n).connect_ahead(place_.first_thread(n), peer, tag_of(f).service);
     }
   }
 
@@ -202,14 +212,22 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     } else {
       state.due_ps = flow.start_ps;
       host.timed.push_back(f);
+      if (leaps_.on()) leaps_.expect(flow.start_ps);
     }
     if (fires(f, End::received)) ++hosts_[flow.destination].to_receive;
   }
 
   // --- the threads of a host ---
 
-  static void wait_until(Transport& t, std::int64_t instant) {
-    if (instant > t.now_ps()) t.compute(instant - t.now_ps());
+  /// `instant` is a time of the flows, from which the machine's differs by what is left out.
+  void wait_until(Transport& t, std::int64_t instant) {
+    for (std::int64_t left = instant - time_of(t); left > 0; left = instant - time_of(t))
+      t.compute(leaps_.on() ? std::min(left, Leaps::kTurnPs) : left);
+  }
+  [[nodiscard]] std::int64_t time_of(Transport& t) const { return t.now_ps() + leaps_.left_out_ps(); }
+  /// A flow that starts by itself has begun.
+  void begins(std::uint32_t f) {
+    if (leaps_.on()) leaps_.begins(list_.flows[f].start_ps);
   }
 
   /// Posts flows at their times, if nothing else starts any.
@@ -217,6 +235,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     Host& host = hosts_[t.my_node()];
     for (const std::uint32_t f : host.timed) {
       wait_until(t, list_.flows[f].start_ps);
+      begins(f);
       post(t, f);
     }
     dismiss(t);
@@ -226,6 +245,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   void keep_time(Transport& t) {
     for (const std::uint32_t f : hosts_[t.my_node()].timed) {
       wait_until(t, list_.flows[f].start_ps);
+      begins(f);
       due(f);
     }
   }
@@ -263,6 +283,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   void request(Transport& t, std::uint32_t f) {
     const Flow& flow = list_.flows[f];
     const OperationTag tag = tag_of(f);
+    if (leaps_.on()) leaps_.posted(f, flow.bytes, hosts_[flow.destination].memory, queue_pair_of(f));
     const Address own = hosts_[t.my_node()].memory.base;
     if (how_.means == Means::send) {
       end_of(t.my_node()).send(own, flow.destination, flow.bytes, tag);
@@ -271,6 +292,13 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
     } else {
       t.get(own, hosts_[flow.source].memory, 0, flow.bytes, tag);
     }
+  }
+
+  /// What tells the queue pair of a flow from others.
+  [[nodiscard]] Leaps::QueuePair queue_pair_of(std::uint32_t f) const {
+    const Flow& flow = list_.flows[f];
+    if (how_.queue_pairs == QueuePairs::pair) return {flow.source, flow.destination, class_of(flow)};
+    return {flow.source, flow.destination, f};
   }
 
   void add_slot(Transport& t) {
@@ -303,13 +331,14 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
       for (const Completion& c : std::span(done).first(n)) {
         const auto f = static_cast<std::uint32_t>(c.token);
         --host.to_complete;
+        if (leaps_.on()) leaps_.ended(f);
         if (!host.slots.empty()) host.idle.push_back(host.slots[states_[f].slot].get());
         if (c.status != Status::success) {
           failures_.emplace_back(t.my_node(), c);
           fail(f);
           continue;
         }
-        states_[f].completed_ps = t.now_ps();
+        states_[f].completed_ps = time_of(t);
         fire(f, End::completed);
       }
     }
@@ -352,7 +381,8 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   void begin(std::uint32_t f) {
     const Flow& flow = list_.flows[f];
     if (states_[f].gone) return;
-    states_[f].due_ps = cluster_.context().now_ps() + flow.delay_ps;
+    states_[f].due_ps = cluster_.context().now_ps() + leaps_.left_out_ps() + flow.delay_ps;
+    if (leaps_.on()) leaps_.begins(std::nullopt);
     if (flow.delay_ps == 0) return due(f);
     place_.spawn_now(poster(f), "delay", [this, f](Transport& t) {
       wait_until(t, states_[f].due_ps);
@@ -392,6 +422,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
   Play how_;
   std::vector<State> states_;
   std::vector<std::pair<NodeId, Completion>> failures_;
+  Leaps leaps_;
   std::vector<Host> hosts_;
   std::vector<std::uint32_t> fired_;
   std::array<std::uint8_t, 8> services_{};  // for the traffic classes of flows
@@ -407,6 +438,9 @@ std::shared_ptr<Player> start(const WorkloadHosts& hosts, FlowList list, Play ho
 std::vector<FlowRecord> records(const Player& player) { return player.records(); }
 
 std::uint64_t failed(const Player& player) { return player.failed(); }
+
+std::uint64_t packets_left_out(const Player& player) { return player.leaps().packets_left_out(); }
+std::int64_t time_left_out_ps(const Player& player) { return player.leaps().left_out_ps(); }
 
 std::vector<std::pair<NodeId, Completion>> failures(const Player& player) { return player.failures(); }
 

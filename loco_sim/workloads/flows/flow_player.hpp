@@ -38,6 +38,9 @@ class Player;
 
 /// Number of flows that failed or never began because of a failure.
 [[nodiscard]] std::uint64_t failed(const Player& player);
+/// Packets of flows, and simulated time, that were left out (leaps.hpp).
+[[nodiscard]] std::uint64_t packets_left_out(const Player& player);
+[[nodiscard]] std::int64_t time_left_out_ps(const Player& player);
 /// Nodes and completions of the flows that failed, in the order of time.
 [[nodiscard]] std::vector<std::pair<NodeId, Completion>> failures(const Player& player);
 

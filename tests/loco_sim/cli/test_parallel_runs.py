@@ -76,6 +76,41 @@ def test_hosts_with_several_nics_are_parted_whole(loco_sim, tmp_path):
         assert result_of(loco_sim, path, threads) == one
 
 
+LIST = """
+name: parted
+hardware: {base: cx5-roce-100g, link: {delay: 2us}}
+topology: {kind: fat_tree, k: 4}
+fabric: {routing: ecmp, flow_control: pfc, buffer: {size: 4MB}, classes: [{id: 3, schedule: {weight: 2}}]}
+workloads:
+  - {name: a, kind: all_reduce, size: 64KiB, iterations: 2, nodes: [0-7]}
+  - {name: b, kind: flows, pattern: permutation, size: 50kB, measure: {from: 5us}, class: 3}
+  - {name: c, kind: all_to_all, size: 48KiB, iterations: 3, nodes: [4-15], start: 20us, channels: 2}
+  - {name: d, kind: traffic, pattern: incast, size: 4KiB, count: 3, nodes: [1, 6, 11, 15]}
+trace: {level: none}
+check: []
+"""
+
+
+def test_several_workloads_meet_each_their_own(loco_sim, tmp_path):
+    """Two collectives gather, each in its own rounds, on hosts that both use; the queue pairs of all are made ahead."""
+    path = tmp_path / "list.yaml"
+    path.write_text(LIST)
+    assert result_of(loco_sim, path, 2) == result_of(loco_sim, path, 1)
+    assert "one thread has done it" not in loco_sim("run", str(path), "--set", "sim.threads=2").stdout
+
+
+@pytest.mark.parametrize(("fabric", "workload", "why"), [
+    ("{routing: ecmp}", flows(", queue_pairs: flow"), "flows of a list, SENDs, and a queue pair a flow run in one part"),
+    ("{failures: [{link: [h5, s2], down: 8us}]}", flows(), "a part has failed, and one thread says how"),
+    ("{routing: ecmp}", "{kind: barrier, iterations: 2}", "its threads meet in objects of the simulating program"),
+])
+def test_one_thread_in_place_of_two_is_said(loco_sim, tmp_path, fabric, workload, why):
+    path = tmp_path / "whole.yaml"
+    path.write_text(BASE.format(topology=FAT_TREE, fabric=fabric, workload=workload))
+    assert f"hint: sim.threads: 2: one thread has done it: {why}" in loco_sim("run", str(path), "--set", "sim.threads=2").stdout
+    assert "hint: sim.threads" not in loco_sim("run", str(path), "--set", "sim.threads=1").stdout
+
+
 def test_a_limit_of_events_is_that_of_all_parts(loco_sim, tmp_path):
     """The same run ends at the same event on however many threads, by a limit that no part reaches alone."""
     path = tmp_path / "limited.yaml"

@@ -127,6 +127,10 @@ TEST_CASE("connection matrices of htsim") {
   CHECK(refused_matrix("0->1 size 1\n") == "f.cm:1:1: expected a start or a trigger, found neither");
   CHECK(refused_matrix("0->1 id 0 start 0 size 1\n") == "f.cm:1:9: id: expected an id above 0, found 0");
   CHECK(refused_matrix("0->9 start 0 size 1\n") == "f.cm:1:1: expected a host from 0 to 3, found \"9\"");
+  // Of the file's own hosts, whether it names their number before or behind them.
+  CHECK(refused_matrix("Nodes 3\n0->1 start 0 size 1\n2->3 start 0 size 1\n") ==
+        "f.cm:3:1: expected hosts below 3, as Nodes says, found 3");
+  CHECK(refused_matrix("0->3 start 0 size 1\nNodes 3\n") == "f.cm:1:1: expected hosts below 3, as Nodes says, found 3");
   CHECK(refused_matrix("0->1 id 1 trigger 5 size 1\n") ==
         "f.cm:1:19: trigger: expected a trigger that is declared, found \"5\"");
   CHECK(
