@@ -166,6 +166,12 @@ def test_extended_reliable_connections(run, program):
     run(program).ends_well()
 
 
+@pytest.mark.parametrize("test", ["write_lat", "read_lat"])
+def test_one_sided_requests_on_xrc_take_what_they_take_on_rc(run, test):
+    rc, xrc = (last_row(run(f"ib_{test} -n 100 -c {kind}").ends_well().out[1])[4] for kind in ("RC", "XRC"))
+    assert xrc == pytest.approx(rc, abs=0.01)
+
+
 @pytest.mark.parametrize("test, usec", [
     ("am_lat -s 8", 1.54),
     ("put_lat -s 8", 1.50),

@@ -16,9 +16,7 @@ namespace {
 constexpr std::uint32_t kGrhBytes = 40;
 constexpr std::uint64_t kReceiveBit = std::uint64_t{1} << 63U;
 
-Place place_of(const sockaddr* address, int host) {
-  return static_cast<std::uint32_t>(host) << 16U | (port_of(address) & 0xffffU);
-}
+Place place_of(const sockaddr* address, std::uint32_t host) { return host << 16U | (port_of(address) & 0xffffU); }
 
 Place own_place(const RSocket& s) { return place_of(&s.id->route.addr.src_addr, loco_sim_channel()->facts.host); }
 
@@ -213,7 +211,7 @@ int connect_datagrams(RSocket& s, const sockaddr* address) {
   const int host = host_of(address);
   if (host < 0) return fail(ENETUNREACH);
   if (bind_somewhere(s) != 0) return -1;
-  s.datagrams->peer = place_of(address, host);
+  s.datagrams->peer = place_of(address, static_cast<std::uint32_t>(host));
   s.datagrams->has_peer = true;
   return 0;
 }
@@ -254,7 +252,8 @@ ssize_t send_datagram(RSocket& s, const iovec* pieces, std::size_t count, bool b
     if (s.broken) return fail(EIO);
     if (!blocks && !can_send_datagram(s)) return fail(EAGAIN);
   }
-  const Destination* const there = destination(s, to == nullptr ? d.peer : place_of(to, host));
+  const Destination* const there =
+      destination(s, to == nullptr ? d.peer : place_of(to, static_cast<std::uint32_t>(host)));
   if (there == nullptr) return static_cast<ssize_t>(bytes);  // lost
   char* at = d.memory + std::size_t{d.next_slot} * d.most;
   for (std::size_t i = 0; i < count; at += pieces[i].iov_len, ++i)
