@@ -194,6 +194,16 @@ def test_ucx_protocols(run, test, usec):
     assert r.report["counters"]["packets_sent"] > 400
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("scheme, bounded_by", [("get_zcopy", "read_bw"), ("put_zcopy", "write_bw")])
+def test_ucx_rendezvous_is_as_fast_as_the_operation_it_is_made_of(run, scheme, bounded_by):
+    r = run("ucx_perftest -t tag_bw -s 1048576 -n 30 -w 2",
+            environment={"UCX_NET_DEVICES": "loco0:1", "UCX_TLS": "rc_v,ud_v", "UCX_RNDV_SCHEME": scheme}).ends_well()
+    found = float(re.search(r"^Final: +\d+ +[\d.]+ +[\d.]+ +[\d.]+ +([\d.]+)", r.out[1] + r.out[0], re.MULTILINE)[1])
+    # messages go one after the other, each behind an exchange of its own of a few microseconds
+    assert found == pytest.approx(perf(bounded_by, "-n", "200")["bw_average_mib_s"], rel=0.01)
+
+
 def test_ucx_sees_the_device(run):
     out = run("ucx_info -d", options=("--hosts", "1")).ends_well().out[0]
     assert "Transport: rc_verbs" in out and "Transport: ud_verbs" in out and "Device: loco0:1" in out
