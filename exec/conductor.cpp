@@ -21,6 +21,7 @@
 #include "exec/launch.hpp"
 #include "exec/run.hpp"
 #include "exec/system.hpp"
+#include "sim/host_memory.hpp"
 
 namespace loco::exec {
 
@@ -42,6 +43,7 @@ nic::SystemConfig timed(nic::SystemConfig config, bool witness) {
 
 Conductor::Conductor(const Options& options)
     : options_(options),
+      memory_before_(sim::used_memory()),
       system_(timed(options.system, options.trace)),
       requests_(kRequests),
       recorder_(options.record, options.compare),
@@ -153,7 +155,6 @@ void Conductor::run(nic::Cpu& cpu) {
 }
 
 Result Conductor::run() {
-  const WallTime began;
   const InterruptNoted noted;
   const PinnedToOneCore pinned;
   const OrphansAdopted adopted;
@@ -163,7 +164,7 @@ Result Conductor::run() {
   for (const auto& [host, at] : options_.stops) add_timer(at.ps, [this, host = host] { stop_host(host); });
   if (result_.failure.empty()) main_loop();
   ending_ = true;
-  result_.wall_seconds = began.seconds();
+  result_.wall_seconds = began_.seconds();
   finish(result_);
   return std::move(result_);
 }
@@ -180,9 +181,7 @@ void Conductor::main_loop() {
     if (++steps % kLookAt == 0) {
       if (InterruptNoted::seen()) interrupted();
       if (death_seen()) look_for_deaths();
-      if (tracing_ && tracing_->bytes() > options_.trace_bytes_max)
-        result_.failure = fmt::format("the trace takes more memory than there is for it, {} MiB, at {}",
-                                      options_.trace_bytes_max >> 20U, time_text(system_.now()));
+      look_at_limits();
     }
     if (some_ended_ && all_ended()) return;
     if (!timers_.empty()) {
@@ -291,7 +290,8 @@ bool Conductor::await(ProgramThread& thread) {
       interrupted();
       return false;
     }
-    if (program.started && blocked(thread)) return false;
+    look_at_limits();
+    if (!result_.failure.empty() || (program.started && blocked(thread))) return false;
     if (program.started) break_silence(thread);
   }
   program.started = true;

@@ -22,6 +22,7 @@
 #include "exec/outputs.hpp"
 #include "exec/program_memory.hpp"
 #include "exec/recorder.hpp"
+#include "exec/system.hpp"
 #include "exec/tracing.hpp"
 #include "nic_model/observer.hpp"
 #include "nic_model/system.hpp"
@@ -155,6 +156,7 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   [[nodiscard]] HostFacts facts_of(std::uint32_t host) const;
   void start_programs();
   void main_loop();
+  void look_at_limits();
   bool wait_for_the_world();
   void serve(ProgramThread& thread);
   bool give_turn(ProgramThread& thread);
@@ -261,6 +263,8 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   [[nodiscard]] const nic::HardwareProfile& profile(std::uint32_t host) const { return system_.profile(host); }
 
   const Options& options_;
+  const WallTime began_{};
+  const std::uint64_t memory_before_;
   std::vector<std::unique_ptr<HostProcesses>> processes_;  ///< by host; other members refer to it
   nic::System system_;
   std::vector<std::unique_ptr<Program>> programs_;  ///< by host; null where there is none

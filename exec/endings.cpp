@@ -8,6 +8,8 @@
 
 #include "exec/conductor.hpp"
 #include "exec/system.hpp"
+#include "sim/budget.hpp"
+#include "sim/host_memory.hpp"
 
 namespace loco::exec {
 
@@ -43,6 +45,21 @@ std::string Conductor::name_of(const Program& program) const {
   while (first->parent != nullptr) first = first->parent;
   return fmt::format("host {} ({}{})", program.host, options_.programs[first->host].command[0],
                      program.number == 0 ? "" : fmt::format(", child {}", program.number));
+}
+
+/// Ends the run when it has passed a limit.
+void Conductor::look_at_limits() {
+  std::string what;
+  if (options_.wall_seconds_max > 0 && began_.seconds() > options_.wall_seconds_max)
+    what = fmt::format("the run has taken {} s (limits.wall_time) and has not ended", options_.wall_seconds_max);
+  if (options_.memory_max != 0 && sim::used_memory() > memory_before_ + options_.memory_max)
+    what = fmt::format("the run has taken {} of memory (limits.memory) and has not ended",
+                       sim::bytes_text(options_.memory_max));
+  if (system_.counters().events > options_.events_max)
+    what = fmt::format("the run has taken {} events (limits.events) and has not ended", options_.events_max);
+  if (tracing_ && tracing_->bytes() > options_.trace_bytes_max)
+    what = fmt::format("the trace takes more memory than there is for it, {} MiB", options_.trace_bytes_max >> 20U);
+  if (!what.empty()) result_.failure = fmt::format("{}, at {}", what, time_text(system_.now()));
 }
 
 /// The user has interrupted the run.

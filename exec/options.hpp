@@ -56,6 +56,9 @@ struct Options {
   std::uint64_t trace_bytes_max = ~std::uint64_t{0};  ///< in memory: a run whose trace takes more ends
   bool keep_going = false;                            ///< also when a program has been ended by a signal
   std::optional<std::uint32_t> debug{};               ///< host whose program waits for a debugger
+  std::uint64_t events_max = ~std::uint64_t{0};       ///< a run that takes more ends
+  double wall_seconds_max = 0;                        ///< the same; 0: no limit
+  std::uint64_t memory_max = 0;                       ///< bytes that this process takes, the same; 0: no limit
   std::string shim_folder;                            ///< where libibverbs.so.1 and its companions are
 };
 

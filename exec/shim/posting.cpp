@@ -498,7 +498,9 @@ void set_posting(ibv_qp_ex& qp) {
   // wr_complete reports unsupported operations
   qp.wr_send_tso = [](ibv_qp_ex* q, void*, std::uint16_t, std::uint16_t) { wr_not_there(q); };
   qp.wr_set_xrc_srqn = [](ibv_qp_ex* q, std::uint32_t srq) {
-    if (of_ex(q).batch_error == 0 && of_ex(q).batch_count != 0) last(of_ex(q)).remote_key = srq;
+    if (of_ex(q).batch_error != 0 || of_ex(q).batch_count == 0) return;
+    SendRecord& r = last(of_ex(q));  // a WRITE or a READ keeps the key of its region
+    if (r.operation == static_cast<std::uint32_t>(Operation::send)) r.remote_key = srq;
   };
   qp.wr_atomic_write = [](ibv_qp_ex* q, std::uint32_t, std::uint64_t, const void*) { wr_not_there(q); };
 }

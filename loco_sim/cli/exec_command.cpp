@@ -49,16 +49,20 @@ std::vector<exec::ProgramSpec> programs_of(const ExecArguments& a) {
   return programs;
 }
 
-exec::Options options_of(const ExecArguments& a) {
+/// What runs, and the file of its trace: the command's, or the scenario's.
+ProgramsScenario programs_to_run(const ExecArguments& a) {
   if (!a.scenario.empty()) {
     if (!a.programs.empty()) throw UsageError("loco-sim exec: expected a scenario or programs behind --, found both");
     std::vector<scenario::Override> overrides;
     for (const std::string& set : a.set) overrides.push_back(scenario::parse_set(set));
     if (a.seed) overrides.push_back({"seed", fmt::format("{}", *a.seed), "--seed"});
-    return load_programs(a.scenario, overrides);
+    ProgramsScenario out = load_programs(a.scenario, overrides);
+    if (!a.trace.empty()) out.trace_path = a.trace;
+    return out;
   }
   if (a.programs.empty()) throw UsageError(fmt::format("loco-sim exec: expected a scenario, or {}", kUsage));
-  exec::Options o;
+  ProgramsScenario out{.options = {}, .trace_path = a.trace};
+  exec::Options& o = out.options;
   o.programs = programs_of(a);
   const scenario::Hardware hardware = named_hardware("loco-sim exec: --hardware", a.hardware, a.set);
   o.system.profile = hardware.profile;
@@ -66,7 +70,7 @@ exec::Options options_of(const ExecArguments& a) {
   o.system.topology = a.topology == "back_to_back" ? fabric::Topology::back_to_back : fabric::Topology::star;
   o.infiniband = hardware.name.find("-ib-") != std::string::npos;
   o.seed = a.seed.value_or(1);
-  return o;
+  return out;
 }
 
 void set_output(const ExecArguments& a, exec::Options& o) {
@@ -76,7 +80,6 @@ void set_output(const ExecArguments& a, exec::Options& o) {
   o.checks = a.check;
   o.lockstep = a.lockstep;
   o.terminal = a.terminal;
-  o.trace = !a.trace.empty();
   o.trace_bytes_max = sim::memory_share();
   o.debug = a.debug;
   if (a.debug && (*a.debug >= o.programs.size() || o.programs[*a.debug].command.empty()))
@@ -168,14 +171,16 @@ int exec_command(const ExecArguments& a) {
       print(fmt::format("{}\n", exec::shim_folder()));
       return 0;
     }
-    exec::Options options = options_of(a);
+    ProgramsScenario what = programs_to_run(a);
+    exec::Options& options = what.options;
+    options.trace = !what.trace_path.empty();
     set_output(a, options);
     options.shim_folder = exec::shim_folder();
-    if (options.trace) require_place_of(a.trace);
+    if (options.trace) require_place_of(what.trace_path);
     exec::Result result = exec::run(options);
     std::optional<VerbsVerdict> verdict;
     if (result.trace) {
-      trace::write_trace_file(a.trace, *result.trace);
+      trace::write_trace_file(what.trace_path, *result.trace);
       verdict = judge_verbs(*result.trace);
       if (!verdict->consistent && result.status == 0) result.status = kFailed;
     }

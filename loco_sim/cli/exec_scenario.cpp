@@ -98,6 +98,26 @@ std::vector<exec::PortChange> port_changes(const scenario::Scenario& s) {
   return out;
 }
 
+/// Refuses what only runs of other workloads have.
+void refuse_other_keys(const scenario::Scenario& s, const Node& root) {
+  constexpr const char* kOther[] = {"capture.path",    "capture.links", "capture.payload", "capture.resolution",
+                                    "series.interval", "sim.threads",   "sim.fast_forward"};
+  const auto refuse = [](const scenario::Value& value, const char* key, const char* expected) {
+    throw text::InputError(value.place, key, expected,
+                           value.text.empty() ? std::string("a value") : text::in_quotes(value.text));
+  };
+  for (const char* const key : kOther)
+    if (const scenario::Value* const value = scenario::given(s.settings, key))
+      refuse(*value, key, "no such key beside programs");
+  if (s.schedule != Schedule::timed)
+    refuse(s.settings.at("schedule"), "schedule", "timed, since programs run in simulated time");
+  if (const scenario::Value* const level = scenario::given(s.settings, "trace.level");
+      level != nullptr && level->text != "subevents")
+    refuse(*level, "trace.level", "subevents, which is what traces of programs have");
+  if (const Node* const check = root.find("check"); check != nullptr && !check->items.empty())
+    throw text::InputError(check->place, "check", "[], since programs are no LOCO programs", check->description());
+}
+
 }  // namespace
 
 bool runs_programs(const std::string& path_or_name) {
@@ -108,7 +128,7 @@ bool runs_programs(const std::string& path_or_name) {
   }
 }
 
-exec::Options load_programs(const std::string& path_or_name, const std::vector<scenario::Override>& overrides) {
+ProgramsScenario load_programs(const std::string& path_or_name, const std::vector<scenario::Override>& overrides) {
   const Node root = yaml::load_document(scenario::find_scenario(path_or_name));
   const Node* const workload = scenario::programs_workload(root);
   if (workload == nullptr)
@@ -123,7 +143,9 @@ exec::Options load_programs(const std::string& path_or_name, const std::vector<s
   if (s.nodes > exec::kProgramsMax)
     throw text::InputError(root.place, "topology.nodes", fmt::format("at most {} hosts", exec::kProgramsMax),
                            fmt::format("{}", s.nodes));
-  exec::Options o;
+  refuse_other_keys(s, root);
+  ProgramsScenario out{.options = {}, .trace_path = s.trace_path};
+  exec::Options& o = out.options;
   o.programs = programs(*workload, s.nodes);
   o.system.profile = s.hardware;
   o.system.topology = s.topology;
@@ -135,7 +157,10 @@ exec::Options load_programs(const std::string& path_or_name, const std::vector<s
   o.ports = port_changes(s);
   o.infiniband = s.hardware_name.find("-ib-") != std::string::npos;
   o.seed = s.seed;
-  return o;
+  o.events_max = s.events_max;
+  o.memory_max = s.memory_max;
+  o.wall_seconds_max = static_cast<double>(s.wall_time_max.ps) * 1e-12;
+  return out;
 }
 
 }  // namespace loco::cli

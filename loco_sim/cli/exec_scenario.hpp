@@ -13,9 +13,14 @@ namespace loco::cli {
 /// Does the file, or the scenario of that name, run programs? False for what is no scenario at all: its reader says so.
 [[nodiscard]] bool runs_programs(const std::string& path_or_name);
 
-/// The machine and its programs. All keys hold that concern hardware, network, failures and limits. Throws
-/// text::InputError.
-[[nodiscard]] exec::Options load_programs(const std::string& path_or_name,
-                                          const std::vector<scenario::Override>& overrides);
+struct ProgramsScenario {
+  exec::Options options;
+  std::string trace_path;  ///< empty: no file
+};
+
+/// The machine and its programs. Keys hold that concern hardware, network, failures, limits and the trace's file; those
+/// that mean nothing for programs are refused. Throws text::InputError.
+[[nodiscard]] ProgramsScenario load_programs(const std::string& path_or_name,
+                                             const std::vector<scenario::Override>& overrides);
 
 }  // namespace loco::cli

@@ -341,7 +341,7 @@ void tell_strong(const scenario::Scenario& scenario, bool json) {
 int validate_programs(const RunArguments& arguments) {
   std::vector<scenario::Override> overrides;
   for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
-  const exec::Options options = load_programs(arguments.scenario, overrides);
+  const exec::Options options = load_programs(arguments.scenario, overrides).options;
   if (arguments.quiet) return kDone;
   if (arguments.json) {
     print(nlohmann::ordered_json{{"valid", true}, {"workload", "programs"}, {"nodes", options.system.nodes}});
@@ -355,14 +355,14 @@ int validate_programs(const RunArguments& arguments) {
 
 int run_command(const RunArguments& arguments) {
   if (runs_programs(arguments.scenario)) {
-    if (!arguments.trace.empty() || !arguments.pcap.empty() || arguments.check || arguments.why || arguments.strong)
+    if (!arguments.pcap.empty() || arguments.check || arguments.why || arguments.strong)
       throw UsageError(
-          "loco-sim run: --trace, --pcap, --check, --why, --strong: expected none, since programs are no LOCO "
-          "programs");
+          "loco-sim run: --pcap, --check, --why, --strong: expected none, since programs are no LOCO programs");
     ExecArguments programs;
     programs.scenario = arguments.scenario;
     programs.seed = arguments.seed;
     programs.set = arguments.set;
+    programs.trace = arguments.trace;
     programs.json = arguments.json;
     programs.quiet = arguments.quiet;
     return exec_command(programs);

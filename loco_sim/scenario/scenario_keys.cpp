@@ -172,7 +172,9 @@ std::span<const Option> checking_options() {
       {.key = "trace.path",
        .least = 1,
        .most = 4096,
-       .doc = "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file.",
+       .doc =
+           "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file, but "
+           "for the workload programs.",
        .file = true},
       {.key = "capture.path",
        .least = 1,

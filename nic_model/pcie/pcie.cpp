@@ -9,6 +9,7 @@
 #include "nic_model/pcie/paths.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 #include "nic_model/pcie/tlps.hpp"
+#include "sim/prefetch.hpp"
 
 namespace loco::nic {
 
@@ -241,10 +242,18 @@ void probe_step(Engine& engine, NicId node, std::uint32_t index) {
   link.end_probe(index);
 }
 
+namespace {
+constexpr std::uint32_t kLongStep = 256;  // bytes: a short message has nothing behind it
+}
+
 void read_payload(Engine& engine, NicId node, Address address, const BufferPart& into) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
-  memory.read(address, {engine.payloads.edit(into.buffer) + into.offset, into.bytes});
+  std::byte* const at = engine.payloads.edit(into.buffer) + into.offset;
+  memory.read(address, {at, into.bytes});
+  // A long message's buffer is in no cache, and its next bytes come next.
+  const std::uint32_t left = engine.payloads.size(into.buffer) - into.offset - into.bytes;
+  if (into.bytes >= kLongStep) sim::prefetch(at + into.bytes, std::min(into.bytes, left));
 }
 
 namespace {

@@ -113,6 +113,26 @@ void Requester::payload_goes_on(Engine& engine, QpId id, std::uint32_t number, s
   start(engine, id, {});  // a fence may have waited for this read
 }
 
+/// Where a burst that begins now ends, at the end of a packet: the next one if that waits for it, a later one if
+/// packets that have been read before are still to leave.
+std::uint32_t Requester::burst_until(std::uint32_t number, std::uint64_t mtu) const {
+  constexpr std::uint64_t kPackets = 16;
+  const SendEntry& e = entry(number);
+  const std::uint64_t packet = e.payload_read / mtu;
+  const bool others = number != transmit_next_ || e.payload_read >= e.sent + 2 * mtu;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (packet + (others ? kPackets : 1)) * mtu));
+}
+
+/// The next packet waits for data in the midst of a burst: its end gets an event of its own.
+void Requester::shorten_payload_burst(Engine& engine, QpId id) {
+  if (!payload_burst_ || transmit_next_ != payload_next_) return;
+  const SendEntry& e = entry(payload_next_);
+  const std::uint32_t wanted =
+      e.sent + static_cast<std::uint32_t>(mtu_of(engine, engine.connections[id], e.wqe.length));
+  if (e.payload_read < wanted && wanted < bursts_of(engine, engine.connections[id].node()).read().stop)
+    break_payload_burst(engine, id);
+}
+
 /// Schedules the next step of a payload's PCIe read. Steps up to the end of a packet may form a burst, because a packet
 /// waits only for the last of them.
 void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at) {
@@ -121,8 +141,6 @@ void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, con
   const PayloadStep step = payload_step(engine, engine.connections[id].node(), e.wqe, e.payload_read);
   if (engine.kernel.bursts() && sends_payload(e.wqe.opcode)) {
     const std::uint64_t mtu = mtu_of(engine, engine.connections[id]);
-    const auto stop =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(e.wqe.length, (e.payload_read / mtu + 1) * mtu));
     payload_burst_ = begin_burst(engine, node,
                                  {.qp = id,
                                   .number = number,
@@ -131,7 +149,7 @@ void Requester::schedule_read(Engine& engine, QpId id, std::uint32_t number, con
                                   .key = e.wqe.lkey,
                                   .length = e.wqe.length,
                                   .done = e.payload_read,
-                                  .stop = stop,
+                                  .stop = burst_until(number, mtu),
                                   .next = at});
     if (payload_burst_) return;
   }

@@ -205,6 +205,8 @@ class alignas(sim::kCacheLine) Requester {
       settle_payload_burst(engine, id);
   }
   void settle_payload_burst(Engine& engine, QpId id);
+  [[nodiscard]] std::uint32_t burst_until(std::uint32_t number, std::uint64_t mtu) const;
+  void shorten_payload_burst(Engine& engine, QpId id);
   void break_payload_burst(Engine& engine, QpId id);
   void issue_payload_read(Engine& engine, QpId id, std::uint32_t number, sim::Duration begun, sim::Duration stall);
   void schedule_payload(Engine& engine, QpId id);

@@ -224,7 +224,10 @@ void Requester::schedule_transmit(Engine& engine, QpId id) {
     return;
   }
   settle_payload(engine, id);
-  if (!may_transmit(engine, id)) return announce_oldest(engine, id);
+  if (!may_transmit(engine, id)) {
+    shorten_payload_burst(engine, id);
+    return announce_oldest(engine, id);
+  }
   transmit_event_ = true;
   const SendEntry& e = entry(transmit_next_);
   sim::SimTime there = e.ready;
@@ -323,6 +326,7 @@ void Requester::transmit(Engine& engine, QpId id) {
   }
   settle_payload(engine, id);
   if (!may_transmit(engine, id)) {
+    shorten_payload_burst(engine, id);
     // After a timeout, everything to be sent again has been answered meanwhile. Other answers may still be missing, so
     // the timer runs on.
     if (policy.recovery.selective && recovering_ && completed_ != started_) {

@@ -89,7 +89,8 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
         overrides: dotted keys of the hardware, or of the scenario, and values.
         environment: variables of the programs, beside this process's.
         check: programs that fail are a RunError.
-        trace: a file for what NICs and programs did, which `ls.read_trace` reads; `report["verdict"]` judges it.
+        trace: a file for what NICs and programs did, which `ls.read_trace` reads; `report["verdict"]` judges it. A
+            scenario of programs says it with `trace.path`, and then the file is written from Python, too.
         timeout: seconds of real time after which the run is ended.
 
     Raises:

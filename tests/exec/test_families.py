@@ -176,6 +176,7 @@ def test_multicast(run, compiled):
     assert r.report["counters"]["packets_sent"] == 8 and "leave once for each receiver" in r.report["approximated"][0]
 
 
-def test_mckey(run):
-    r = run("mckey -m 239.0.0.1 -b node0", "mckey -m 239.0.0.1 -s -b node1").ends_well()
+@pytest.mark.parametrize("group", ["-m 239.0.0.1", "-M ff0e::7"])
+def test_mckey(run, group):
+    r = run(f"mckey {group} -b node0", f"mckey {group} -s -b node1").ends_well()
     assert "data transfers complete" in r.out[0] and "return status 0" in r.out[0]

@@ -166,6 +166,12 @@ def test_extended_reliable_connections(run, program):
     run(program).ends_well()
 
 
+@pytest.mark.parametrize("test", ["write_lat", "read_lat"])
+def test_one_sided_requests_on_xrc_take_what_they_take_on_rc(run, test):
+    rc, xrc = (last_row(run(f"ib_{test} -n 100 -c {kind}").ends_well().out[1])[4] for kind in ("RC", "XRC"))
+    assert xrc == pytest.approx(rc, abs=0.01)
+
+
 @pytest.mark.parametrize("test, usec", [
     ("am_lat -s 8", 1.54),
     ("put_lat -s 8", 1.50),
@@ -186,6 +192,16 @@ def test_ucx_protocols(run, test, usec):
     final = re.search(r"^Final: +\d+ +([\d.]+)", r.out[1] + r.out[0], re.MULTILINE)
     assert float(final[1]) == pytest.approx(usec, rel=0.02)
     assert r.report["counters"]["packets_sent"] > 400
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scheme, bounded_by", [("get_zcopy", "read_bw"), ("put_zcopy", "write_bw")])
+def test_ucx_rendezvous_is_as_fast_as_the_operation_it_is_made_of(run, scheme, bounded_by):
+    r = run("ucx_perftest -t tag_bw -s 1048576 -n 30 -w 2",
+            environment={"UCX_NET_DEVICES": "loco0:1", "UCX_TLS": "rc_v,ud_v", "UCX_RNDV_SCHEME": scheme}).ends_well()
+    found = float(re.search(r"^Final: +\d+ +[\d.]+ +[\d.]+ +[\d.]+ +([\d.]+)", r.out[1] + r.out[0], re.MULTILINE)[1])
+    # messages go one after the other, each behind an exchange of its own of a few microseconds
+    assert found == pytest.approx(perf(bounded_by, "-n", "200")["bw_average_mib_s"], rel=0.01)
 
 
 def test_ucx_sees_the_device(run):

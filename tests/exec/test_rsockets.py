@@ -33,7 +33,7 @@ def test_a_small_transfer_takes_what_a_message_takes(run, program, way):
 
 def test_a_stream_fills_the_link(run):
     # perftest's 11036 MB/s are 92.6 Gb/s; at most two rings of 128 KiB are under way, and one is copied meanwhile
-    gigabits, _ = measured(pair(run, "rstream", "-S 65536 -I 50 -C 10").out[1])
+    gigabits, _ = measured(pair(run, "rstream", "-S 65536 -I 50 -C 2").out[1])
     assert 70 < gigabits < 92.7
 
 
@@ -90,12 +90,72 @@ def test_a_program_of_sockets_by_the_preloaded_library(run, compiled):
     assert done.report["counters"]["wire_bytes_sent"] > 2 * sent
 
 
-def test_datagrams_are_not_there_and_named(run, compiled):
-    program = compiled("""
-        #include <errno.h>
-        #include <rdma/rsocket.h>
-        #include <stdio.h>
-        int main(void) { int s = rsocket(AF_INET, SOCK_DGRAM, 0); printf("%d %d\\n", s, errno == EOPNOTSUPP); return 0; }""",
-                       "-lrdmacm", "-libverbs")
-    done = run(program).ends_well()
-    assert done.out[0] == "-1 1\n" and "host 0: rsocket of datagrams" in done.report["not_supported"]
+DATAGRAMS = """
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <rdma/rsocket.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static char buffer[4096];
+/* The first host answers six datagrams of two others, and prints where they come from. */
+static int server(void) {
+  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000)};
+  int s = rsocket(AF_INET, SOCK_DGRAM, 0), sum = 0, hosts = 0;
+  if (s < 0 || rbind(s, (void *)&a, sizeof a) || rlisten(s, 1) == 0) return 1;
+  for (int i = 0; i < 6; ++i) {
+    socklen_t bytes = sizeof a;
+    long got = rrecvfrom(s, buffer, sizeof buffer, 0, (void *)&a, &bytes);
+    sum += got;
+    hosts |= 1 << (ntohl(a.sin_addr.s_addr) & 255);
+    if (buffer[0] != (char)got || rsendto(s, buffer, got - 1, 0, (void *)&a, bytes) != got - 1) return 2;
+  }
+  struct pollfd f = {s, POLLIN, 0};
+  printf("%d %x %d\\n", sum, hosts, rpoll(&f, 1, 5));
+  return rclose(s);
+}
+int main(int argc, char **argv) {
+  if (argc == 1) return server();
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(7000)};
+  memcpy(&to.sin_addr, gethostbyname(argv[1])->h_addr, 4);
+  int s = rsocket(AF_INET, SOCK_DGRAM, 0);
+  int none = rsend(s, buffer, 1, 0);
+  printf("%d %d ", none, errno == EDESTADDRREQ);
+  to.sin_port = htons(7001); /* where nobody is */
+  printf("%d ", (int)rsendto(s, buffer, 5, 0, (void *)&to, sizeof to));
+  to.sin_port = htons(7000);
+  if (rconnect(s, (void *)&to, sizeof to)) return 3;
+  none = rsend(s, buffer, 1025, 0);
+  printf("%d %d ", none, errno == EMSGSIZE);
+  none = rrecv(s, buffer, 1, MSG_DONTWAIT);
+  printf("%d %d\\n", none, errno == EAGAIN);
+  int sizes[] = {100, 1024, 2};
+  for (int i = 0; i < 3; ++i) {
+    buffer[0] = sizes[i];
+    struct iovec two[] = {{buffer, 1}, {buffer + 1, sizes[i] - 1}};
+    if (rwritev(s, two, 2) != sizes[i]) return 4;
+    if (rrecv(s, buffer, 50, MSG_PEEK) != (sizes[i] > 50 ? 50 : 1)) return 5;
+    if (rrecv(s, buffer, sizeof buffer, 0) != sizes[i] - 1) return 6;
+  }
+  return rclose(s);
+}"""
+
+
+def test_datagrams(run, compiled):
+    # each keeps its bounds and says where it comes from: 127.1.0.2 and .3; of more than the path MTU none is sent
+    program = compiled(DATAGRAMS, "-lrdmacm", "-libverbs")
+    first, second = (run(program, f"{program} node0", f"{program} node0").ends_well() for _ in range(2))
+    assert first.out[0] == f"{2 * (100 + 1024 + 2)} {1 << 2 | 1 << 3:x} 0\n"
+    assert first.out[1] == first.out[2] == "-1 1 5 -1 1 -1 1\n"
+    assert first.printed() == second.printed() and not first.report["not_deterministic"]
+
+
+@pytest.mark.long
+def test_udpong(run):
+    # its server never ends; an echo is a message there and one back, each as long as perftest's
+    message = last_row(run("ib_send_lat -c UD -s 64 -n 100").ends_well().out[1])[4]
+    done = run("udpong -S 64 -C 100 -T e", "udpong -s node0 -S 64 -C 100 -T e")
+    assert done.status[1] == 0 and "nothing is left to happen" in done.report["failure"]
+    assert message - 0.05 < float(re.search(r"^custom .* ([\d.]+)$", done.out[1], re.MULTILINE)[1]) < 1.15 * message

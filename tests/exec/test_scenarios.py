@@ -198,3 +198,32 @@ def test_runs_and_sweeps_take_scenarios_of_programs(tmp_path):
     rows = list(ls.sweep_rows(of_its_own, jobs=1))
     assert [row["ended_us.0"] < row["ended_us.1"] + 1000 for row in rows] == [True, True]
     assert rows[0]["simulated_ps"] < rows[1]["simulated_ps"] and rows[0]["counters.packets_sent"] > 0
+
+
+def of_one(program: str, more: str, tmp_path) -> subprocess.CompletedProcess:
+    (tmp_path / "s.yaml").write_text(f"hardware: cx5-roce-100g\ntopology: {{kind: star, nodes: 2}}\n{more}\n"
+                                     f"workload: {{kind: programs, hosts: {{0: [{program}]}}}}\n")
+    return subprocess.run([LOCO_SIM, "exec", str(tmp_path / "s.yaml")], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("more, message", [
+    ("check: [rdmawait]", "3:8: check: expected [], since programs are no LOCO programs"),
+    ("schedule: random", "3:11: schedule: expected timed"),
+    ("trace: {level: packets}", "3:16: trace.level: expected subevents"),
+    ("capture: {path: x.pcapng}", "3:17: capture.path: expected no such key beside programs"),
+    ("series: {interval: 1us}", "3:20: series.interval: expected no such key beside programs"),
+    ("sim: {threads: 2}", "3:16: sim.threads: expected no such key beside programs"),
+])
+def test_keys_that_mean_nothing_for_programs(tmp_path, more, message):
+    done = of_one("true", more, tmp_path)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("limit, message", [("events: 1000", "limits.events"), ("wall_time: 300ms", "limits.wall_time")])
+def test_limits_end_a_run(compiled, tmp_path, limit, message):
+    # one sleeps for ever, and each time is an event; the other computes, and hands over no more
+    program = compiled("""
+        #include <unistd.h>
+        int main(void) { %s }""" % ("for (;;) usleep(1);" if "events" in limit else "for (volatile int i = 0;; ++i) {}"), "-lc")
+    done = of_one(program, f"limits: {{{limit}}}", tmp_path)
+    assert done.returncode == 1 and message in done.stderr

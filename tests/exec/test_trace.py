@@ -139,3 +139,16 @@ def test_a_queue_pair_that_is_reset(run, compiled, tmp_path):
     r = run(compiled(AGAIN), options=("--hosts", "1", "--trace", str(tmp_path / "t"))).ends_well()
     assert r.out[0] == "3\n" and r.report["verdict"]["consistent"] and r.report["verdict"]["violations"] == []
     assert check(str(tmp_path / "t"))[1]["consistent"]
+
+
+def test_a_scenario_says_where_its_trace_goes(run, compiled, tmp_path):
+    program, trace = compiled(RIGHT), tmp_path / "t"
+    r = run(program, options=("--hosts", "1", "--trace", str(trace))).ends_well()
+    bytes_of_it = trace.read_bytes()
+    trace.unlink()
+    (tmp_path / "s.yaml").write_text(f"hardware: cx5-roce-100g\ntopology: {{kind: star, nodes: 2}}\ntrace: {{path: {trace}}}\n"
+                                     f"workload: {{kind: programs, hosts: {{0: [{program}]}}}}\n")
+    done = subprocess.run([LOCO_SIM, "run", "--json", str(tmp_path / "s.yaml")], capture_output=True, text=True, timeout=60)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0 and report["verdict"] == r.report["verdict"] and report["fingerprint"] == r.report["fingerprint"]
+    assert trace.read_bytes() == bytes_of_it

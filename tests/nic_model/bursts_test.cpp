@@ -204,6 +204,21 @@ TEST_CASE("nor in an ordering domain for each queue pair, with small TLPs and pa
   compare(config, 20);
 }
 
+// A burst goes on over several packets while earlier ones are still to leave, and ends early where the next packet has
+// caught up with it.
+TEST_CASE("nor where reads run far ahead of packets, and where packets catch up with them") {
+  nic::SystemConfig ahead = hundred_gigabit();
+  ahead.profile.link_rate = 29_Gbps;
+  ahead.profile.link_mtu = {1024};
+  compare(ahead, 20);
+  nic::SystemConfig caught = hundred_gigabit();
+  caught.profile.pcie_rate = 101_Gbps;
+  caught.profile.link_mtu = {1024};
+  compare(caught, 20);
+  caught.profile.pcie_rate = 61_Gbps;
+  compare(caught, 10);
+}
+
 TEST_CASE("nor where a receive buffer fills and pauses the link") {
   nic::SystemConfig config = hundred_gigabit();
   config.profile.nic_receive_buffer = {16'384};

@@ -230,23 +230,6 @@ LOCO_EXPORT int rdma_get_remote_ece(rdma_cm_id*, ibv_ece* ece) {
   return 0;
 }
 
-namespace {
-
-/// The GID of a multicast group by its address; false if the address is none.
-bool group_of(const sockaddr* address, ibv_gid& out) {
-  out = {};
-  if (address->sa_family == AF_INET) {
-    out.raw[10] = out.raw[11] = 0xff;
-    std::memcpy(out.raw + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
-    return out.raw[12] >> 4U == 0xe;
-  }
-  if (address->sa_family != AF_INET6) return false;
-  std::memcpy(out.raw, reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr.s6_addr, sizeof(out.raw));
-  return out.raw[0] == 0xff;
-}
-
-}  // namespace
-
 LOCO_EXPORT int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
   ibv_gid group;
   if (!group_of(address, group)) return fail(EINVAL);

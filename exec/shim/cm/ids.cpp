@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <infiniband/ib.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/eventfd.h>
@@ -71,7 +72,24 @@ Id* make_id(rdma_event_channel* channel, void* context, rdma_port_space space) {
   return id;
 }
 
+bool group_of(const sockaddr* address, ibv_gid& out) {
+  out = {};
+  if (address->sa_family == AF_INET) {
+    out.raw[10] = out.raw[11] = 0xff;
+    std::memcpy(out.raw + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, 4);
+    return out.raw[12] >> 4U == 0xe;
+  }
+  const void* gid = nullptr;
+  if (address->sa_family == AF_INET6) gid = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  if (address->sa_family == AF_IB) gid = &reinterpret_cast<const sockaddr_ib*>(address)->sib_addr;
+  if (gid == nullptr) return false;
+  std::memcpy(out.raw, gid, sizeof(out.raw));
+  return out.raw[0] == 0xff;
+}
+
 int host_of(const sockaddr* address) {
+  const auto& facts = loco_sim_channel()->facts;
+  if (ibv_gid group; group_of(address, group)) return static_cast<int>(facts.host);
   std::uint32_t ip = 0;
   if (address->sa_family == AF_INET) {
     ip = ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr);
@@ -82,9 +100,7 @@ int host_of(const sockaddr* address) {
   } else {
     return -1;
   }
-  const auto& facts = loco_sim_channel()->facts;
-  const bool group = address->sa_family == AF_INET && ip >> 28U == 0xe;
-  if (ip == INADDR_ANY || ip == INADDR_LOOPBACK || group) return static_cast<int>(facts.host);
+  if (ip == INADDR_ANY || ip == INADDR_LOOPBACK) return static_cast<int>(facts.host);
   const bool loopback = (ip >> 16U) == (127U << 8U | 1U);
   const bool of_gid = (ip >> 16U) == 10U << 8U;
   const std::uint32_t host = ((ip >> 8U) & 0xffU) * 255 + (ip & 0xffU) - 1;

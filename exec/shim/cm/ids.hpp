@@ -81,7 +81,9 @@ int fail(int error);
 /// Makes an id and registers it by its number.
 [[nodiscard]] Id* make_id(rdma_event_channel* channel, void* context, rdma_port_space space);
 
-/// The host that an address names, or -1.
+/// The GID of a multicast group by its address; false if the address is none.
+[[nodiscard]] bool group_of(const sockaddr* address, ibv_gid& out);
+/// The host that an address names, this one for a group's; or -1.
 [[nodiscard]] int host_of(const sockaddr* address);
 void set_address(sockaddr_storage& out, std::uint32_t host, std::uint32_t port);
 [[nodiscard]] std::uint32_t port_of(const sockaddr* address);

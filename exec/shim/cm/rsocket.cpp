@@ -8,6 +8,8 @@
 #include <poll.h>
 #include <sys/mman.h>
 
+#include "exec/shim/cm/datagrams.hpp"
+
 namespace loco::cm {
 
 namespace {
@@ -163,9 +165,9 @@ RSocket* adopt(rdma_cm_id* id, const RSocketOptions& options) {
   return s;
 }
 
-RSocket* make_rsocket() {
+RSocket* make_rsocket(rdma_port_space space) {
   rdma_cm_id* id = nullptr;
-  return rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP) == 0 ? adopt(id, {}) : nullptr;
+  return rdma_create_id(nullptr, &id, nullptr, space) == 0 ? adopt(id, {}) : nullptr;
 }
 
 void forget(RSocket& s) {
@@ -175,6 +177,7 @@ void forget(RSocket& s) {
     break;
   }
   if (s.id->qp != nullptr) rdma_destroy_qp(s.id);
+  if (s.datagrams != nullptr) drop_datagrams(s);
   while (s.mine != nullptr) drop(s.mine, s.mine->offset);
   while (s.theirs != nullptr) drop(s.theirs, s.theirs->offset);
   if (s.region != nullptr) ibv_dereg_mr(s.region);

@@ -1,4 +1,4 @@
-// rsockets (rsocket(7)): byte streams over a reliable connection.
+// rsockets (rsocket(7)): byte streams over a reliable connection; datagrams are in datagrams.hpp.
 //
 // Each side of a stream has a ring that the other writes to, and announces its address in the private data of its
 // connection request or reply. Data goes by WRITE with immediate, whose value is the length, from a ring of the
@@ -43,6 +43,8 @@ struct RSocketOptions {
   std::uint32_t mappings = 0;  ///< RDMA_IOMAPSIZE
 };
 
+struct Datagrams;
+
 struct RSocket {
   int file;  ///< descriptor of its id's event channel, by which the stream is known
   rdma_cm_id* id;
@@ -60,12 +62,13 @@ struct RSocket {
   std::uint32_t read_at, readable;         ///< position and bytes in the receive ring
   std::uint32_t read_owed, received_owed;  ///< not yet credited to the peer
   Mapping *mine, *theirs;
+  Datagrams* datagrams;  ///< null: it is a stream (datagrams.hpp)
   RSocket* next;
 };
 
 [[nodiscard]] RSocket* rsocket_of(int file);
-[[nodiscard]] RSocket* make_rsocket();
-/// Registers a stream by its descriptor.
+[[nodiscard]] RSocket* make_rsocket(rdma_port_space space);
+/// Registers it by its descriptor.
 [[nodiscard]] RSocket* adopt(rdma_cm_id* id, const RSocketOptions& options);
 void forget(RSocket& s);
 
@@ -84,6 +87,11 @@ bool tell(RSocket& s, const Control& control);
 /// A one-sided write to memory that the peer has mapped. Returns the bytes written, 0 if there is no room now, or -1
 /// with errno.
 ssize_t write_mapped(RSocket& s, const char* data, std::size_t bytes, std::uint64_t offset);
+/// The connected stream, or null with errno.
+[[nodiscard]] RSocket* connected_rsocket(int file);
+[[nodiscard]] bool blocks(const RSocket& s, int flags);
+/// What poll(2) would say of the wanted events.
+[[nodiscard]] short state_of(RSocket& s, short wanted);
 /// Waits until `done`, which checks the stream, is true. Returns false if its connection is broken.
 template <typename Done>
 bool wait_until(RSocket& s, Done done) {
