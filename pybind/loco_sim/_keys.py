@@ -35,8 +35,15 @@ def seed_number(seed: int) -> int:
         raise TypeError(f"seed: expected an integer from 0 to 2^63 - 1, found {seed!r}") from None
 
 
-def file_name(path: str | bytes | os.PathLike[str]) -> str:
+def require_path(argument: str, path: object, expected: str = "a path") -> None:
+    """TypeError that names the argument, where Python's own would not."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError(f"{argument}: expected {expected}, found {path!r}")
+
+
+def file_name(path: str | bytes | os.PathLike[str], argument: str, expected: str = "a path") -> str:
     """A path as text. InputError when its bytes are no UTF-8, which messages and results could not show."""
+    require_path(argument, path, expected)
     name = os.fsdecode(path)
     try:
         name.encode()

@@ -11,6 +11,7 @@ import re
 from typing import IO, Any, Mapping, Sequence
 
 from . import _core
+from ._keys import require_path
 from ._shown import shown
 from .errors import Error
 
@@ -20,7 +21,8 @@ _RESULTS = ("error", "consistent", "operations", "operations_per_second", "laten
 
 
 def require_folder_of(path: str | os.PathLike[str]) -> None:
-    """ValueError unless a file can be there: asked before work whose result would be lost."""
+    """ValueError unless a file can be there, TypeError for no path: asked before work whose result would be lost."""
+    require_path("path", path)
     name = os.fsdecode(path)
     if not name:
         raise ValueError('expected the name of a file, found ""')

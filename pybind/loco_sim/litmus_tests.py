@@ -233,18 +233,21 @@ def _with_document(programs: list[_core.LitmusProgram], text: str, file: str, mo
     return [_Program(program, (text, file, model), i) for i, program in enumerate(programs)]
 
 
+_TESTS = "a file, a pattern, several of them or the text of tests"
+
+
 def _programs(tests: Tests, model: str) -> tuple[list[_Program], list[str]]:
     """The tests; why others are none of the model."""
     if isinstance(tests, str) and "\n" in tests:
         require_utf8("tests", tests)
         parsed, none_of_it = _core.parse_litmus_text(tests, "(text)", model)
         return _with_document(parsed, tests, "(text)", model), none_of_it
-    if not isinstance(tests, (str, os.PathLike, Iterable)):
-        raise TypeError(f"tests: expected a file, a pattern, several of them or the text of tests, found {tests!r}")
+    if isinstance(tests, bytes) or not isinstance(tests, (str, os.PathLike, Iterable)):
+        raise TypeError(f"tests: expected {_TESTS}, found {tests!r}")
     programs: list[_Program] = []
     left_out: list[str] = []
     for entry in [tests] if isinstance(tests, (str, os.PathLike)) else tests:
-        pattern = file_name(entry)
+        pattern = file_name(entry, "tests", _TESTS)
         if os.path.isdir(pattern):
             files = sorted(os.path.join(pattern, f) for f in os.listdir(pattern) if f.endswith((".yaml", ".yml")))
         else:

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
 from . import _core
+from ._keys import require_path
 from ._optional import need
 from .measured import Latency, Series, rate_text, time_text, together
 from .scenario import Scenario, command_of
@@ -287,6 +288,7 @@ class Outcome:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes ``to_dict(everything=True)`` as JSON: what `report` and others can read again. Not the trace."""
+        require_path("path", path)
         _core.write_whole_file(os.fsencode(path), json.dumps(self.to_dict(everything=True)) + "\n")
 
     def to_json(self) -> str:

@@ -136,7 +136,7 @@ class ProgramsScenario:
             return cls(None, text) if _core.runs_programs(text, "scenario") else None
         if not isinstance(what, (str, os.PathLike)):
             return None
-        file = _core.find_scenario(file_name(what))
+        file = _core.find_scenario(file_name(what, "scenario"))
         if not os.path.isfile(file):  # what a pipe has is read once, by who runs it
             return None
         content = _core.read_document(file)

@@ -95,6 +95,8 @@ def robust(tests: Tests, model: str | None = None, *, network: str = "unordered"
     given = {"model": model, "network": network, "repair": repair, "max_repair": max_repair, "max_seconds": max_seconds}
     _core.check_robust(given)
     entries: list[Any] = [tests] if isinstance(tests, (str, os.PathLike)) or not isinstance(tests, Iterable) else list(tests)
+    if not entries:  # all of nothing would be robust
+        raise ValueError("tests: expected one or more, found none")
     found = []
     litmus = [e for e in entries if not _is_rma(e)]
     if litmus:
@@ -105,7 +107,7 @@ def robust(tests: Tests, model: str | None = None, *, network: str = "unordered"
     for entry in entries:
         if not _is_rma(entry):
             continue
-        name = file_name(entry)
+        name = file_name(entry, "tests")
         try:
             with open(name, encoding="utf-8") as text:
                 found.append(_robustness(*_core.robust_rma(text.read(), name, given)))

@@ -154,7 +154,7 @@ class Scenario:
         elif isinstance(source, Mapping):
             self._file, self._text = "scenario", yaml_text(source)
         else:
-            self._file = _core.find_scenario(file_name(source))
+            self._file = _core.find_scenario(file_name(source, "scenario", "a file, the name of a scenario, a mapping or a Scenario"))
             content = _core.read_document(self._file)  # once, since a pipe has it once; copies are made from it
             self._core = _core.parse_scenario(content, self._file, pairs)
             self._text, self._overrides = content.decode(), pairs

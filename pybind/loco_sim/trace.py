@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 from . import _core
-from ._keys import file_name
+from ._keys import file_name, require_path
 from ._optional import need
 from .errors import RunError
 from .units import WORD_MAX, at_least, yes_or_no
@@ -259,7 +259,7 @@ class Trace:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes a trace file (docs/trace-format.md). Raises OSError."""
-        self._core.write(file_name(path))
+        self._core.write(file_name(path, "path"))
 
     def to_text(self) -> str:
         """The text form: one record a line."""
@@ -310,7 +310,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         OSError: the file cannot be read.
         TraceError: it is damaged or cut short; the error has the byte offset.
     """
-    return Trace(_core.read_trace(file_name(path)))
+    return Trace(_core.read_trace(file_name(path, "path")))
 
 
 def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (), *, max_violations: int = 8,
@@ -334,6 +334,7 @@ def check(trace: Trace | str | os.PathLike[str], models: str | Iterable[str] = (
     from .verdict import names_of, verdict_from
 
     if not isinstance(trace, Trace):
+        require_path("trace", trace, "a Trace or the path of a trace file")
         trace = read_trace(trace)
     most = at_least("max_violations", max_violations, 0, most=WORD_MAX)
     if trace._core.of_verbs:

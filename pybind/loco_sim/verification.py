@@ -111,7 +111,7 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", fairn
     if isinstance(program, str) and "{" in program:
         content, name = program.encode(errors="surrogatepass"), "<program>"
     else:
-        name = file_name(program)
+        name = file_name(program, "program", "a file or the text of a program")
         with open(name, "rb") as file:
             content = file.read(_FILE_BYTES_MAX + 1)
         if len(content) > _FILE_BYTES_MAX:

@@ -135,6 +135,22 @@ def test_of_others(barrier):
     refused(lambda: list(ls.sweep_rows(barrier, {"topology.nodes": [2]}, jobs=HUGE)), "jobs")
 
 
+@pytest.mark.parametrize("value", [3, None, 2.5, [], object()], ids=type)
+def test_of_paths(barrier, value):
+    """What Python says of them itself is "expected str, bytes or os.PathLike object"."""
+    result = ls.run(barrier)
+    for call, argument in ((ls.run, "scenario"), (ls.Scenario, "scenario"), (ls.validate, "scenario"),
+                           (lambda v: ls.sweep(v, {"seed": [1]}), "scenario"), (ls.litmus, "tests"), (ls.robust, "tests"),
+                           (lambda v: ls.litmus([v]), "tests"), (ls.verify, "program"), (ls.read_trace, "path"),
+                           (ls.check, "trace"), (result.save, "path"), (result.trace.write, "path")):
+        refused(lambda: call(value), argument)
+
+
+def test_bytes_are_no_tests():
+    refused(lambda: ls.litmus(b"name: t"), "tests")
+    refused(lambda: ls.robust(b"name: t"), "tests")
+
+
 @pytest.mark.parametrize("text", ["\ud800", "a\udcffb"])
 def test_text_that_no_file_could_hold(barrier, text):
     """Lone surrogates, as os.fsdecode() makes them of bytes that are no UTF-8."""

@@ -42,7 +42,10 @@ def test_slowdowns_by_size_and_their_picture(tmp_path):
     assert below + above == 200
     pytest.importorskip("matplotlib")
     assert ls.plot.slowdown(result).get_xscale() == "log"
-    assert ls.plot.slowdown({"a": result, "b": result}, bins=2).get_legend() is not None
+    both = ls.plot.slowdown({"a": result, "b": result}, bins=2)
+    assert both.get_legend() is not None
+    first, second = both.get_lines()  # the same values: the first one's marks are seen around the second one's
+    assert list(first.get_ydata()) == list(second.get_ydata()) and first.get_markersize() > second.get_markersize()
     with pytest.raises(ValueError):
         result.flows.by_size(0)
 

@@ -31,8 +31,10 @@ def slowdown(results: Union[Outcome, Mapping[str, Outcome]], ax: Axes | None = N
     else:
         tables = {name: r.flows.by_size(bins) for name, r in named.items()}
         lines = {plain(name): (t["largest"], t["p99"]) for name, t in tables.items()}
-    for (label, (sizes, values)), colour in zip(lines.items(), colours_on(ax, len(lines))):
-        ax.plot(sizes, values, marker="o", markersize=3, label=label, color=colour)
+    last = len(lines) - 1
+    for i, ((label, (sizes, values)), colour) in enumerate(zip(lines.items(), colours_on(ax, len(lines)))):
+        # A line lies over those before it: where values are the same, their larger marks are seen around its own.
+        ax.plot(sizes, values, marker="o", markersize=min(3 + 2.5 * (last - i), 10), label=label, color=colour)
     logarithmic(ax.xaxis)
     logarithmic(ax.yaxis)
     ax.set_xlabel("size of flow (bytes)")
