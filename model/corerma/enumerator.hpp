@@ -48,7 +48,6 @@ class ProgramEnumerator {
   [[nodiscard]] bool may_complete(int process) const;
   void account(const Statement& s, int sign);
   void change(int variable, int by);
-  [[nodiscard]] bool has_needed() const;
   bool leaf();
 
   ProgramSpace space_;
