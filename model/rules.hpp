@@ -56,7 +56,7 @@ enum class Rule : std::uint8_t {
 };
 
 [[nodiscard]] std::string_view name(Rule rule);
-/// One sentence that says what the rule demands.
+/// The rule's demand in one sentence.
 [[nodiscard]] std::string_view meaning(Rule rule);
 
 }  // namespace loco::model

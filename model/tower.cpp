@@ -66,8 +66,8 @@ class Tower {
                : synthesised(upper_order_.extra(upper));
   }
   CallId event(PointId upper) const { return upper_.event_of(above(upper).call); }
-  /// Nothing is asked of a call that did not return (it may not have come to what it promises), nor of what had not
-  /// happened when the run ended, unless somebody has seen it.
+  /// Whether the promise is due. It is not for a call that did not return, which may not have come to it, nor for
+  /// subevents that had not happened when the run ended, unless a read has seen them (rbl_rf).
   bool is_asked(PointId upper, Rule rule) const {
     return index_.call(event(upper)).returned && (rule == Rule::rbl_rf || !upper_order_.is_pending(upper));
   }
