@@ -23,7 +23,7 @@ constexpr LibrarySet kLevels =
     bit(Library::rdmawait) | bit(Library::sv) | bit(Library::bal) | bit(Library::rbl) | bit(Library::msw);
 
 /// The execution at one level: predicates on the first pass; the graph only when the recorded order is no proof. Where
-/// `storey` is given, the level's index, order and graph are moved there, for the checks between levels.
+/// `storey` is given, the level with its materialised order is put there, for the checks between levels.
 LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet libraries, const CheckOptions& options,
                           std::unique_ptr<Storey>* storey) {
   LibraryResult result;

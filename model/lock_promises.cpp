@@ -309,8 +309,8 @@ class LockPromises {
   Reports& stores_;
   std::map<CallId, HandOver> next_;                  // by release
   std::vector<std::optional<std::uint32_t>> bases_;  // by thread: whose lane it is
-  std::vector<Guarded> kept_;                        // what the locks promise
-  std::vector<Guarded> not_given_;                   // what only stronger ones would
+  std::vector<Guarded> kept_;                        // pairs that the locks promise to order
+  std::vector<Guarded> not_given_;                   // pairs that only a stronger class would order
 };
 
 }  // namespace

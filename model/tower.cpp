@@ -122,7 +122,7 @@ class Tower {
       const PointFacts& f = below(p);
       if (f.stamp == promised.stamp && (!is_family(f.stamp) || f.peer == promised.peer)) best = p;
     }
-    if (is_write(promised.stamp)) return best;  // nothing else writes what the call was to write
+    if (is_write(promised.stamp)) return best;  // no other subevent writes the call's value
     const Stamp instead = promised.stamp == Stamp::aGF ? Stamp::aWT : Stamp::aCR;
     for (const PointId p : parts)
       if (best == kNoPoint && below(p).stamp == instead) {
@@ -149,7 +149,7 @@ class Tower {
       return;
     }
     open_.assign(1, edge.from);
-    PointId later = kNoPoint;  // promised before `to`, and what precedes it need not be
+    PointId later = kNoPoint;  // promised before `to`: its predecessors in program order follow from it
     for (std::size_t i = 0; i < open_.size() && i < kMaxExpansion; ++i) {
       const PointId from = open_[i];
       if (upper_order_.is_chain(from)) {

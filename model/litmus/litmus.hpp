@@ -34,12 +34,12 @@ struct Options {
   std::function<void()> poll = {};         ///< called now and then; what it throws ends the search
   std::function<bool()> out_of_time = {};  ///< asked now and then; true stops the search, which is then incomplete
   std::string time_limit = {};             ///< what a note calls that: "2 s"
-  /// explain_forbidden: a model with fewer rules. Cycles that it does not have are told first: they are what the other
-  /// rules forbid the outcome by.
+  /// explain_forbidden: a model with fewer rules. Cycles that this model does not have are told first: they need the
+  /// rules that the model under test adds.
   std::string weaker = {};
 };
 
-/// What an engine found out about a program, and how that compares with the document's expectations.
+/// An engine's outcomes of a program, compared with the document's expectations.
 struct Result {
   std::string name;
   std::string model;
@@ -59,7 +59,7 @@ struct Result {
   double seconds = 0;                   ///< wall-clock time, set by the command line only
 };
 
-/// Of a result that has been judged. Only what ran to its end and met the expectations is ok.
+/// Requires a judged result. Ok only if the search ran to its end and the expectations are met.
 enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
 [[nodiscard]] Verdict verdict_of(const Result& result);
 /// "ok", "fail", "incomplete", "not run".

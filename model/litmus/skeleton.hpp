@@ -48,7 +48,7 @@ struct Symbol {
   int a = kNone;  ///< read: the subevent (of the path); op, select: symbols
   int b = kNone;
   int c = kNone;   ///< select: `a` if it is not 0 gives `b`, else `c`
-  int weight = 1;  ///< nodes of the expression written out as a tree: what evaluating it costs
+  int weight = 1;  ///< nodes of the expression as a tree: the cost of evaluating it
 };
 
 struct Condition {
@@ -116,7 +116,7 @@ struct TooLarge {
     paths = paths || other.paths;
     arithmetic = arithmetic || other.arithmetic;
   }
-  /// Names each limit that was met, what counts, and how much there was.
+  /// Names each limit that was reached, its unit and the amount.
   [[nodiscard]] std::string text() const;
 };
 
