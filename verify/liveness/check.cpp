@@ -143,7 +143,7 @@ class Checker {
     return before > Integer(kFew) && largest > before;
   }
 
-  /// What keeps a program from having finitely many states.
+  /// The reason why a program has infinitely many states.
   [[nodiscard]] std::string what_grows(Graphs& g) const {
     Graph& graph = g.all.expanded() > 0 ? g.all : g.real;
     State state;

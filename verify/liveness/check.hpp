@@ -1,4 +1,4 @@
-// Liveness of RMA programs: what has to happen in the end (docs/verify.md, "Liveness").
+// Liveness of RMA programs: events that every fair run must reach (docs/verify.md, "Liveness").
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Lasso {
   std::string recurrent;
 };
 
-/// Why what was asked for does not come.
+/// The way in which a liveness property fails.
 enum class Kind : std::uint8_t {
   kStopped,   ///< nothing can step
   kDeadlock,  ///< no schedule whatsoever gets there from the loop
