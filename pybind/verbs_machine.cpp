@@ -1,4 +1,4 @@
-// ls.verbs: what a machine is made of, and what a run of it has recorded: trace, verdict, races.
+// ls.verbs: the set-up of a machine, and the record of its run: trace, verdict, races.
 #include "pybind/verbs_machine.hpp"
 
 #include <pybind11/stl.h>
