@@ -6,7 +6,8 @@ add_compile_options(
   -Woverloaded-virtual $<$<BOOL:${LOCO_SIM_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it reports false positives for std containers at -O2 and above
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
-    -fpch-preprocess)  # ccache asks for this one
+    -fpch-preprocess  # ccache asks for this one
+    --param=ggc-min-heapsize=1000000)  # KiB: no file needs as much, so the compiler's garbage is not looked for
 endif()
 
 # What all targets of ours, and who uses them, have in common: the include root and the language.
