@@ -110,7 +110,7 @@ class Tower {
   PointId concrete(PointId upper) {
     if (upper_order_.subevent(upper) != 0) return upper;
     const PointFacts promised = above(upper);
-    if (index_.call(promised.call).library != library_) {  // another library's: the same in the level below
+    if (index_.call(promised.call).library != library_) {  // another library's subevent is in the level below, too
       const auto key = std::tuple(promised.call, promised.stamp, promised.peer);
       const auto found = std::lower_bound(same_.begin(), same_.end(), key,
                                           [](const auto& entry, const auto& wanted) { return entry.first < wanted; });

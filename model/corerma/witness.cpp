@@ -80,7 +80,8 @@ bool WitnessSearch::try_edge(int a, int b) {
     for (Actions rest = after; rest != 0; rest &= rest - 1) reach |= o.reach[index(std::countr_zero(rest))];
     o.reach[index(i)] = reach;
   }
-  if ((o.reach[index(a)] & bit(b)) != 0) return false;  // another way from a to b: taking the edge out is in vain
+  // With another path from a to b, removing the edge removes no cycle.
+  if ((o.reach[index(a)] & bit(b)) != 0) return false;
   if (g_.steps) {
     for (int i = 0; i < g_.n; ++i)
       if (any_of(o.edge[index(i)], [&](int j) { return !add(o, i, j); })) return false;

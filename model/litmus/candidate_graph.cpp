@@ -116,7 +116,7 @@ void CandidateGraph::add_fixed() {
   for (int i = 0; i < x_.n; ++i) {
     (x_.ppo.row(i) | a_.so.row(i)).for_each([&](int j) { add(i, j, false); });
     a_.ib.row(i).for_each([&](int j) {
-      // An edge of ib that says no more than one of ppo or so is told once.
+      // An edge of ib between subevents that ppo or so orders, too, is shown once.
       const bool known = x_.ppo.contains(i, j) || a_.so.contains(i, j);
       if (!known || a_.started.contains(i) || a_.started.contains(j)) add(i, j, true);
     });

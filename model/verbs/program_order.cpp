@@ -86,7 +86,7 @@ Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind ro
 
 }  // namespace
 
-/// Points that all earlier events of a kind have behind them.
+/// For each kind of event, a point that comes after all earlier events of that kind.
 struct Graph::Frontier {
   std::uint32_t begun = kNone;
   std::uint32_t done = kNone;
