@@ -74,7 +74,7 @@ enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
 /// yes, what is left is not compared, and the result is incomplete.
 void judge(const Program& program, bool exhaustive, Result& result, const std::function<bool()>& stop = {});
 
-/// What a result says of an assertion that fails.
+/// An assertion that fails, as results show it.
 [[nodiscard]] std::string assertion_text(const Program& program, int thread, int instruction);
 
 /// An execution, ready to be told. Relations are on the subevents of `nodes`, by position.
@@ -112,14 +112,14 @@ struct Explanation {
 [[nodiscard]] std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                                          const Options& options = {});
 
-/// What to say of an outcome that `witness` does not find and explain_forbidden has no cycle for.
+/// The text for an outcome that `witness` does not find and explain_forbidden has no cycle for.
 struct NoCandidate {
   std::string text;     ///< "is impossible: ..."
   bool decided = true;  ///< false: too large to know, or loops were cut
 };
 [[nodiscard]] NoCandidate why_no_candidate(const Program& program, const Options& options = {});
 
-/// The test in two sentences: who does what; which of the outcomes that the document names may be seen, and why.
+/// The test in sentences: the steps of each thread; then which outcomes of the document are allowed, and why.
 [[nodiscard]] std::string describe(const Program& program, const Options& options = {});
 
 /// In words, several lines.

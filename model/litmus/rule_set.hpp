@@ -33,7 +33,7 @@ enum class Rule : std::uint8_t {
   gg,   ///< IR for two gets only
   sr,   ///< a put reads its source when it is issued: its er is a local action, too
   at,   ///< the three actions of an rga are one step: nothing comes between
-  // What networks may keep beyond the paper's rules, so that each can be named (docs/corerma.md, "Fitting"):
+  // Orders that networks may keep beyond the paper's rules, each with a name (docs/corerma.md, "Fitting"):
   ptg,  ///< IR for a put and a later get only
   gtp,  ///< IR for a get and a later put only
   pta,  ///< IR for a put, rga or cas and a later rga or cas only

@@ -35,8 +35,8 @@ struct SubEvent {
   std::int16_t event = 0;              ///< index into the path's (then the skeleton's) events
   std::int32_t node = 0;               ///< the n of a family stamp; coreRMA: the process on whose memory it acts
   std::int32_t cell = kNone;           ///< the copy of a location it accesses
-  std::int16_t value = kNone;          ///< writes: what is written, an index into the path's symbols
-  VerbsStamp verbs = VerbsStamp::aMF;  ///< model `verbs`, of what is posted and polled: in place of `stamp`
+  std::int16_t value = kNone;          ///< writes: the value, an index into the path's symbols
+  VerbsStamp verbs = VerbsStamp::aMF;  ///< model `verbs`, of posts and polls: in place of `stamp`
   std::int16_t queue = kNone;          ///< model `verbs`: the queue pair that it belongs to
 };
 

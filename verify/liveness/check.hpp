@@ -46,8 +46,8 @@ struct LiveAnswer {
 [[nodiscard]] std::string_view name(LiveVerdict verdict);
 [[nodiscard]] std::string_view name(Kind kind);
 
-/// Answers for all liveness properties of a program, in their order; `otherwise`: what those are asked under that do
-/// not say it themselves.
+/// Answers for all liveness properties of a program, in their order; `otherwise`: the fairness of properties that name
+/// none.
 [[nodiscard]] std::vector<LiveAnswer> check(const Task& task, Fairness otherwise);
 
 }  // namespace loco::verify::liveness
