@@ -6,7 +6,8 @@ add_compile_options(
   -Woverloaded-virtual $<$<BOOL:${LOCO_SIM_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it reports false positives for std containers at -O2 and above
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
-    -fpch-preprocess)  # ccache asks for this one
+    -fpch-preprocess  # ccache asks for this one
+    --param=ggc-min-heapsize=1000000)  # KiB: no file needs as much, so the compiler's garbage is not looked for
 endif()
 
 # What all targets of ours, and who uses them, have in common: the include root and the language.
@@ -45,18 +46,21 @@ endfunction()
 # LONG adds a second entry, label "long", that runs the program's test cases tagged [.long].
 # SECONDS: how long it takes, where that is long: the longest is the first to start, so that none is left over at the end.
 # THREADS, label "threads": it has threads of the system, for the thread sanitizer.
-# What ./dev test sanitizes each time is target loco_sim_machine_tests: all programs but those with one of these words.
-#   REASONING, label "reasoning": what a model allows, what holds of a program. Sanitized with --long and in CI.
-#   ONCE, label "once": it takes another way through a machine that other programs sanitize. The same.
-#   FIGURES, label "figures": it compares figures. Never sanitized, since others run the same code.
+# MACHINE, label "machine": the engine, the fabric and the NIC by themselves. ./dev test has these programs sanitized and
+# builds them in no other way (target loco_sim_machine_tests, no part of `all` with LOCO_SIM_MACHINE_APART); with --long and
+# in CI all are built both ways.
+# FIGURES, label "figures": it compares figures. Never sanitized, since others run the same code.
 # Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run long enough to compare
 # figures: these are not sanitized either.
+option(LOCO_SIM_MACHINE_APART "The machine's test programs are no part of `all`" OFF)
+add_custom_target(loco_sim_tests)
+add_custom_target(loco_sim_machine_tests)
 set(loco_sim_selected_tests "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" OR CMAKE_BUILD_TYPE STREQUAL "Threads")
   set(loco_sim_selected_tests "~[search]~[figures]~[.]")  # hidden ones stay hidden
 endif()
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;REASONING;ONCE" "SECONDS" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;MACHINE" "SECONDS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   if(ARG_THREADS)  # inline functions are taken from what comes first: Catch2's do not tell the thread sanitizer what they do
     target_link_libraries(test_${name} PRIVATE loco_sim_options ${ARG_DEPENDS} Catch2::Catch2WithMain)
@@ -67,7 +71,7 @@ function(loco_sim_test name)
   target_precompile_headers(test_${name} REUSE_FROM loco_sim_test_headers)
   add_test(NAME ${name} COMMAND test_${name} ${loco_sim_selected_tests})
   set(labels "")
-  foreach(label FIGURES THREADS REASONING ONCE)
+  foreach(label FIGURES THREADS MACHINE)
     if(ARG_${label})
       string(TOLOWER ${label} label)
       list(APPEND labels ${label})
@@ -81,12 +85,9 @@ function(loco_sim_test name)
     add_test(NAME ${name}_long COMMAND test_${name} "[.long]")
     set_tests_properties(${name}_long PROPERTIES LABELS long)
   endif()
-  if(NOT TARGET loco_sim_tests)
-    add_custom_target(loco_sim_tests)
-    add_custom_target(loco_sim_machine_tests)
-  endif()
   add_dependencies(loco_sim_tests test_${name})
-  if(NOT (ARG_FIGURES OR ARG_REASONING OR ARG_ONCE))
+  if(ARG_MACHINE)
     add_dependencies(loco_sim_machine_tests test_${name})
+    set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ${LOCO_SIM_MACHINE_APART})
   endif()
 endfunction()

@@ -53,7 +53,7 @@ class Causality {
       report(id, "reads what had not been written: " + subevent_text(trace_, s.source));
   }
 
-  /// An operation does to a word what it does once.
+  /// Reports an operation that touches one word with the same stamp more than once.
   void once(const Call& c, std::span<const SubeventId> parts) {
     if (parts.size() < 2) return;
     seen_.clear();

@@ -22,8 +22,8 @@ namespace {
 constexpr LibrarySet kLevels =
     bit(Library::rdmawait) | bit(Library::sv) | bit(Library::bal) | bit(Library::rbl) | bit(Library::msw);
 
-/// The execution at one level: predicates on the first pass; the graph only when the recorded order is no proof.
-/// `storey`, if given, becomes that of the level.
+/// The execution at one level: predicates on the first pass; the graph only when the recorded order is no proof. Where
+/// `storey` is given, the level with its materialised order is put there, for the checks between levels.
 LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet libraries, const CheckOptions& options,
                           std::unique_ptr<Storey>* storey) {
   LibraryResult result;
@@ -50,7 +50,7 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
   return result;
 }
 
-/// Adds to a level's result what its library did not keep in the level below.
+/// Adds the promises of the level's library that do not hold in the level below to its result.
 void check_promises(Storey& below, Storey& level, const CheckOptions& options, LibraryResult& result) {
   Reports reports(options.max_violations);
   check_tower(below, level, result.library, reports);
@@ -58,7 +58,7 @@ void check_promises(Storey& below, Storey& level, const CheckOptions& options, L
   result.consistent = result.consistent && reports.total() == 0;
 }
 
-/// Adds to the results of locks and stores what they did not keep in the level below.
+/// Adds the promises of locks and stores that do not hold in the level below to their results.
 void check_lock_level(Storey& below, const CheckOptions& options, std::span<LibraryResult> results) {
   Reports locks(options.max_violations), stores(options.max_violations);
   check_lock_promises(below, locks, results.back().library == Library::kvstore ? stores : locks);
@@ -105,7 +105,7 @@ void refuse(LibrarySet asked, Reports& reports, Verdict& verdict) {
   }
 }
 
-/// Each library at the level of those before it. `witness`: what is wrong with the witness, which is rdmawait's.
+/// Checks each library at the level of the libraries before it. Faults of the witness (`witness`) count as rdmawait's.
 void check_libraries(const TraceIndex& index, LibrarySet asked, Reports& witness, const CheckOptions& options,
                      Verdict& verdict) {
   const LibrarySet used = libraries_used(index.trace()) | bit(Library::rdmawait);

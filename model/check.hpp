@@ -73,15 +73,16 @@ struct Verdict {
   [[nodiscard]] bool violated() const { return !consistent() && !undecided(); }
   /// Libraries that were checked and of which the trace has no call, so that their being consistent says nothing.
   [[nodiscard]] std::vector<std::string> without_calls() const;
-  /// "consistent: rdmawait, sv, bal (N subevents)", each violation in words, what is undecided, and what had no calls.
+  /// "consistent: rdmawait, sv, bal (N subevents)", each violation in words, undecided libraries, and libraries that
+  /// the trace has no call of.
   [[nodiscard]] std::string to_text() const;
   /// Graphviz: the first cycle, threads as columns, relations coloured. Empty graph when there is none.
   [[nodiscard]] std::string to_dot() const;
 };
 
-/// Operations that had been posted and of which the trace does not say what they were still to do: two-sided messages
-/// that have not arrived, and whatever was under way at the end of a trace of a version that did not list it. A verdict
-/// leaves that open.
+/// The number of posted operations whose missing subevents the trace does not list: two-sided messages that have not
+/// arrived and, in traces of a version that did not list them, all operations in flight at the end. The verdict does
+/// not judge these subevents.
 [[nodiscard]] std::size_t unrecorded_operations(const Trace& trace);
 
 [[nodiscard]] Verdict check(const Trace& trace, std::span<const Library> libraries, const CheckOptions& options = {});

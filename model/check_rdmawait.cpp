@@ -136,8 +136,9 @@ class RdmawaitChecker final : public LibraryChecker {
     return event.call->result != 0 || std::ranges::any_of(event.nodes, &Node::given_up);
   }
 
-  /// Has a NIC's operation read a word at least, and issued the writes of all that it read? A compare-and-swap may have
-  /// compared in vain: what it owes is the old value. True of other calls.
+  /// Whether an operation of a NIC has read at least one word and issued the writes of every word that it read. A
+  /// compare-and-swap that fails writes nothing remotely: it owes the old value to its own node. Always true of calls
+  /// that no NIC executes.
   [[nodiscard]] bool is_done(const Event& event) const {
     const Method method = event.call->method;
     const bool swaps = method == Method::remote_cas, adds = method == Method::remote_faa;

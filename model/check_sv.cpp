@@ -34,7 +34,8 @@ class SvChecker final : public LibraryChecker {
   CopiedWords copied_words_;
 };
 
-/// Of a read or write of one word: is what the call returned, or was to write, what the word held? 0: not recorded.
+/// A read or write of one word: the value that the call returned, or was given, must be the value of its subevent. A
+/// recorded value of 0 means that the trace has none.
 void SvChecker::check_value(const Event& event) const {
   const bool reads = event.call->method == Method::sv_read;
   if (!reads && event.call->method != Method::sv_write) return;

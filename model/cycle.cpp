@@ -59,7 +59,8 @@ class Search {
     return out;
   }
 
-  /// What an edge counts: program order and mo can be cut short afterwards, a chain is no step.
+  /// The length of an edge in the search. Runs of program order or mo are shortened to one edge afterwards, and a chain
+  /// point is no event, so these are free.
   [[nodiscard]] std::uint32_t weight(PointId to, Rule rule) const {
     const bool free = rule == Rule::ppo || rule == Rule::ippo || rule == Rule::mo || rule == Rule::starts;
     return free || order_.is_chain(to) ? 0 : 1;
@@ -83,7 +84,8 @@ class Search {
   std::uint64_t steps_ = 0;
 };
 
-/// Replaces ways through chain points by single edges between what they connect. It begins with no chain.
+/// Replaces each path through chain points by one edge between the events at its ends. `path` does not begin at a chain
+/// point.
 std::vector<CycleEdge> without_chains(const Order& order, const std::vector<CycleEdge>& path) {
   std::vector<CycleEdge> out;
   for (const CycleEdge& e : path) {

@@ -77,7 +77,7 @@ class Explanation {
     // An rb in front swallows the mo that follows it.
   }
 
-  /// Is there one edge of program order that does what the path from p to q does?
+  /// Whether a single edge of program order leads from p to q, so that the path between them need not be shown.
   bool direct(PointId p, PointId q) const {
     const Facts a = facts(p), b = facts(q);
     if (a.subevent != 0 && a.subevent == b.subevent) return a.start && !b.start;

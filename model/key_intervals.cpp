@@ -39,7 +39,7 @@ struct Cluster {
   bool read = false;
 };
 
-/// What there is to do at an instant, in the order in which it is done there.
+/// The steps at one instant, in the order in which they are taken.
 enum class Duty : std::uint8_t {
   may_delete,
   may_insert,
@@ -268,8 +268,8 @@ class KeyIntervals {
     return true;
   }
 
-  /// Before the key is held, deletes and inserts that end meanwhile take effect, in pairs; one pair at least when what
-  /// waits for a `glimpse` of the other state ends meanwhile.
+  /// Before the key is held, deletes and inserts that end meanwhile take effect in pairs: at least one pair where a
+  /// call that needs a `glimpse` of the other state ends meanwhile.
   bool clear(Past& e, const Task& t, Duty glimpse) const {
     const Seq until = clusters_[t.cluster].last_begin;
     const Seq seen_before = glimpse == Duty::find_absent ? e.key.absent_before : e.key.free_before;

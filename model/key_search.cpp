@@ -123,7 +123,7 @@ class KeySearch {
     return true;
   }
 
-  /// Open calls that change nothing, and could have returned now what they did return, take effect.
+  /// Lets open calls take effect that change nothing and whose results fit the present value.
   void look(Configuration& c) const {
     for (std::size_t i = 0; i < slots_.size(); ++i)
       if (slots_[i] != 0 && changes_nothing(index_.call(slots_[i])) && fits(index_.call(slots_[i]), c.value))

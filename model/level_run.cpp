@@ -92,7 +92,8 @@ class LevelRun {
 
   CheckContext context_;
   ProgramOrder program_order_;
-  // The same without what the thread was told has failed: nothing that it calls afterwards is ordered behind that.
+  // Program order without the operations that failed and whose failure the thread was told: its later calls are not
+  // ordered behind them.
   ProgramOrder after_failure_;
   Seq gave_up_ = kNever;  // when the thread at hand was first told so
   std::array<std::unique_ptr<LibraryChecker>, kCheckers> checkers_;

@@ -41,7 +41,7 @@ class Reports {
   std::vector<Violation> violations_;
 };
 
-/// What a checker works with; outlives it.
+/// The level under check, its order, and the list of violations that a checker adds to. Outlives the checker.
 struct CheckContext {
   const TraceIndex& index;
   Level& level;

@@ -10,7 +10,8 @@
 namespace loco::model {
 
 struct LockStep {
-  /// At one instant, what was held before is let go, then one thread acquires, and may let go at once.
+  /// Steps at the same instant happen in this order: the holder releases, the next thread acquires, and that thread may
+  /// release at once.
   enum class Turn : std::uint8_t { released, acquired, released_at_once };
 
   std::uint32_t object = 0;

@@ -126,7 +126,8 @@ class LockPromises {
     }
   }
 
-  /// What was written to nodes that did not answer the fence of this release, or an earlier one.
+  /// Forgets the puts to nodes that did not answer the fence of this release or of an earlier one: the lock promises
+  /// nothing about them.
   void forget_failed(CallId release, std::map<std::uint32_t, PointId>& put) const {
     for (const CallId c : calls_within(release))
       if (const std::optional<std::uint32_t> node = could_not_fence(c)) put.erase(*node);
@@ -156,7 +157,8 @@ class LockPromises {
     return std::nullopt;
   }
 
-  /// What locks write for themselves, to pass another lock on, say, is not the holder's.
+  /// Whether the call is part of an acquire or release. Words that a lock writes for itself, such as a handover, are
+  /// not the holder's data.
   [[nodiscard]] bool of_a_lock(CallId call) const {
     while (call != 0 && index_.kind_of_call(call).method != Method::acquire &&
            index_.kind_of_call(call).method != Method::release)
@@ -175,7 +177,7 @@ class LockPromises {
     return node;
   }
 
-  /// The last read or wait of what the call is made of.
+  /// The last read or wait among the calls that the acquire is made of.
   [[nodiscard]] PointId end_of_acquire(CallId acquire) const {
     PointId last = kNoPoint;
     if (bases_[index_.call(acquire).thread]) return last;
@@ -205,8 +207,9 @@ class LockPromises {
   }
   static bool writes_a_value(Method m) { return m == Method::kv_update || m == Method::kv_insert; }
 
-  /// Of what a thread did meanwhile: the put of a value and the checksum behind it, or else the store into a slot of
-  /// its own node. Where it writes the same value twice at a time, none.
+  /// The write of the value that `change` stored, among the thread's calls from `from` to `to`: a put of a value and
+  /// its checksum, else a store into a slot of its own node. kNoPoint where two writes of that value are in the
+  /// interval, since either could be the one.
   [[nodiscard]] PointId written_value(CallId change, std::uint32_t base, Seq from, Seq to) const {
     std::vector<PointId> puts, stores;
     for_calls(base, from, to, [&](CallId call) {
@@ -221,7 +224,8 @@ class LockPromises {
     return found.size() == 1 ? found.front() : kNoPoint;
   }
 
-  /// The acquire ended with what its thread had last seen by then: it was the thread that looked for the lock.
+  /// The last read or wait that the polling thread had finished when the acquire returned: that thread saw the lock
+  /// change hands.
   [[nodiscard]] PointId end_of_lanes_acquire(CallId acquire, std::uint32_t base) const {
     const Call& call = index_.call(acquire);
     PointId last = kNoPoint;
@@ -258,7 +262,8 @@ class LockPromises {
         });
   }
 
-  /// Is what a weaker lock leaves open, and a stronger one would not, the other way round?
+  /// Looks at pairs that only a stronger lock class would order: reports a pair whose accesses are ordered the other
+  /// way round.
   void judge_not_given() {
     std::vector<Paths::Pair> pairs;
     for (const Guarded& p : not_given_) pairs.push_back({p.end, p.write});
@@ -304,8 +309,8 @@ class LockPromises {
   Reports& stores_;
   std::map<CallId, HandOver> next_;                  // by release
   std::vector<std::optional<std::uint32_t>> bases_;  // by thread: whose lane it is
-  std::vector<Guarded> kept_;                        // what the locks promise
-  std::vector<Guarded> not_given_;                   // what only stronger ones would
+  std::vector<Guarded> kept_;                        // pairs that the locks promise to order
+  std::vector<Guarded> not_given_;                   // pairs that only a stronger class would order
 };
 
 }  // namespace

@@ -16,7 +16,8 @@
 
 namespace loco::model {
 
-/// The level's edges are used up. `stores`: for what is done under the locks of key-value stores; may be the same.
+/// Consumes the level's edges. `stores` receives violations under the locks of key-value stores, `locks` all others;
+/// both may be the same object.
 void check_lock_promises(Storey& level, Reports& locks, Reports& stores);
 
 }  // namespace loco::model

@@ -34,7 +34,7 @@ void NicFlushOrder::begin_thread(std::uint32_t thread) {
 }
 
 void NicFlushOrder::walk(std::vector<Item>& items) {
-  // A read's position is before that of a write that finishes at the same instant: it is not flushed by it.
+  // Of a read and a write that finish at the same instant the read comes first: it does not flush that write.
   const auto earlier = [](const Item& a, const Item& b) { return a.when != b.when ? a.when < b.when : a.id < b.id; };
   if (!std::is_sorted(items.begin(), items.end(), earlier)) std::sort(items.begin(), items.end(), earlier);
   Order& order = context_->order;

@@ -17,7 +17,7 @@
 
 namespace loco::model {
 
-/// What a point stands for.
+/// The call, stamp and peer that a point of the order stands for.
 struct PointFacts {
   CallId call = 0;  ///< a base call, or the call that a synthesised subevent belongs to
   Stamp stamp = Stamp::aCR;

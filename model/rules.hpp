@@ -14,7 +14,7 @@ enum class Rule : std::uint8_t {
   ppo,     ///< preserved program order (Fig. 10)
   ippo,    ///< issue order only: cells B1, B5, G10, I10
   iso,     ///< parts of one call: reads before it writes, fences before it reads
-  rf,      ///< a write before what reads from it
+  rf,      ///< a write before the reads from it
   rb,      ///< a read before the writes that follow, in mo, the one it read
   rb_i,    ///< rb between a CPU read and a CPU write of one thread, in issue order
   mo,      ///< order in which writes reach one word
@@ -41,7 +41,7 @@ enum class Rule : std::uint8_t {
   once,              ///< a remote atomic was executed more than once
   mixed_access,      ///< a write that is no atomic's came between the halves of a remote atomic, and is lost
   incomplete,        ///< a wait returned for an operation that has not written
-  disjoint,          ///< a call reads what another call wrote for its own use
+  disjoint,          ///< a call reads a word that another call wrote for its own use
   own_write,         ///< sv: a thread does not see its own write
   participants,      ///< a barrier or ring buffer is used by a thread that does not take part
   barrier_count,     ///< a thread passed a barrier that another participant has not reached
@@ -49,14 +49,14 @@ enum class Rule : std::uint8_t {
   message_value,     ///< rbl: a message received that was not the one submitted
   torn_read,         ///< msw: a successful read of a tuple that nobody wrote
   mutual_exclusion,  ///< two holders of one lock
-  lock_class,        ///< a lock is of a weaker class than what is done under it needs
+  lock_class,        ///< a lock is of a weaker class than the accesses under it need
   linearisability,   ///< kvstore: no order of the calls explains the results
   promise,           ///< tower: a library call's stamp or so is not in the lower level's hb
   budget,            ///< the question was too large to decide within the stated bound
 };
 
 [[nodiscard]] std::string_view name(Rule rule);
-/// One sentence that says what the rule demands.
+/// The rule's demand in one sentence.
 [[nodiscard]] std::string_view meaning(Rule rule);
 
 }  // namespace loco::model

@@ -26,7 +26,7 @@ void SharedMemory::read(const Node& node, const Subevent& s, std::uint32_t word)
     if (!internal) order.edge(order.finish(s.source), node.finish, Rule::rf);
   }
   SubeventId overwriter = context_->level.next_write(s.source, word);
-  if (overwriter == node.subevent) overwriter = 0;  // a CAS: what follows it follows by mo
+  if (overwriter == node.subevent) overwriter = 0;  // a CAS: later writes follow it by mo
   if (overwriter != 0) {
     order.edge(node.finish, order.finish(overwriter), Rule::rb);
   } else if (index.has_unbegun() && !index.unbegun_writes(word).empty()) {

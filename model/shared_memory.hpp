@@ -30,7 +30,7 @@ class SharedMemory {
   /// though it should: (read, write) is in rb_i with the write earlier in program order. 0 otherwise.
   [[nodiscard]] SubeventId access(const Node& node);
 
-  /// All threads have been shown: the edges of what had not begun.
+  /// Called after the last thread: adds the edges of accesses that had not begun when the run ended.
   void finish();
 
  private:

@@ -73,7 +73,7 @@ const char* call_problem(const Trace& t, std::size_t i, const std::vector<CallId
   return enclosing == c.parent ? nullptr : "is part of a call that was over";
 }
 
-/// What a NIC does on its own, when it comes to it.
+/// Stamps of subevents that a NIC executes asynchronously, after the call that posted them has returned.
 bool is_nic(Stamp s) { return (s >= Stamp::aNLR && s <= Stamp::aRF) || s == Stamp::aNAR; }
 
 const char* subevent_problem(const Trace& t, const Subevent& s) {

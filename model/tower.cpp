@@ -66,8 +66,8 @@ class Tower {
                : synthesised(upper_order_.extra(upper));
   }
   CallId event(PointId upper) const { return upper_.event_of(above(upper).call); }
-  /// Nothing is asked of a call that did not return (it may not have come to what it promises), nor of what had not
-  /// happened when the run ended, unless somebody has seen it.
+  /// Whether the promise is due. It is not for a call that did not return, which may not have come to it, nor for
+  /// subevents that had not happened when the run ended, unless a read has seen them (rbl_rf).
   bool is_asked(PointId upper, Rule rule) const {
     return index_.call(event(upper)).returned && (rule == Rule::rbl_rf || !upper_order_.is_pending(upper));
   }
@@ -110,7 +110,7 @@ class Tower {
   PointId concrete(PointId upper) {
     if (upper_order_.subevent(upper) != 0) return upper;
     const PointFacts promised = above(upper);
-    if (index_.call(promised.call).library != library_) {  // another library's: the same in the level below
+    if (index_.call(promised.call).library != library_) {  // another library's subevent is in the level below, too
       const auto key = std::tuple(promised.call, promised.stamp, promised.peer);
       const auto found = std::lower_bound(same_.begin(), same_.end(), key,
                                           [](const auto& entry, const auto& wanted) { return entry.first < wanted; });
@@ -122,7 +122,7 @@ class Tower {
       const PointFacts& f = below(p);
       if (f.stamp == promised.stamp && (!is_family(f.stamp) || f.peer == promised.peer)) best = p;
     }
-    if (is_write(promised.stamp)) return best;  // nothing else writes what the call was to write
+    if (is_write(promised.stamp)) return best;  // no other subevent writes the call's value
     const Stamp instead = promised.stamp == Stamp::aGF ? Stamp::aWT : Stamp::aCR;
     for (const PointId p : parts)
       if (best == kNoPoint && below(p).stamp == instead) {
@@ -149,7 +149,7 @@ class Tower {
       return;
     }
     open_.assign(1, edge.from);
-    PointId later = kNoPoint;  // promised before `to`, and what precedes it need not be
+    PointId later = kNoPoint;  // promised before `to`: its predecessors in program order follow from it
     for (std::size_t i = 0; i < open_.size() && i < kMaxExpansion; ++i) {
       const PointId from = open_[i];
       if (upper_order_.is_chain(from)) {

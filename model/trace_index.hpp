@@ -30,12 +30,12 @@ namespace loco::model {
   if (m == Method::put) return Stamp::aNLR;
   return places && is_remote_atomic(m) ? Stamp::aNAR : Stamp::aNRR;
 }
-/// What a subevent read or wrote, as the other side of rf sees it.
+/// The value that a subevent read, to be compared with the write that rf names.
 [[nodiscard]] constexpr std::uint64_t value_read(const Subevent& s) {
   return s.stamp == Stamp::aCAS ? s.value_read : s.value;
 }
 
-/// What passes look at most, kept apart from the rest so that it stays in cache.
+/// The fields that every pass reads, apart from the other fields so that they stay in cache.
 struct Kind {
   Stamp stamp = Stamp::aCR;
   bool unbegun = false;
@@ -61,7 +61,8 @@ class TraceIndex {
   [[nodiscard]] const Subevent& subevent(SubeventId id) const { return trace_->subevents[id - 1]; }
   [[nodiscard]] Kind kind(SubeventId id) const { return kinds_[id - 1]; }
   [[nodiscard]] CallKind kind_of_call(CallId id) const { return call_kinds_[id - 1]; }
-  /// To be called in every loop over the trace; `steps`: what a turn of it goes through.
+  /// To be called in every loop over the trace, so that it can be interrupted; `steps`: elements looked at since the
+  /// last call.
   void poll(std::size_t steps = 1) const { (*poll_)(steps); }
   [[nodiscard]] const Poll& poller() const { return *poll_; }
   [[nodiscard]] const Call& call(CallId id) const { return trace_->calls[id - 1]; }

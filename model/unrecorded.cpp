@@ -1,4 +1,4 @@
-// What a trace leaves open: see check.hpp.
+// Operations whose missing subevents a trace does not list: see check.hpp.
 #include <cstdint>
 #include <vector>
 

@@ -41,8 +41,8 @@ std::uint32_t allowed_stamps(Method m, bool places) {
   }
 }
 
-/// What a returned call lacks of its stamps, those that it has being `present`. NICs may do their part later: none of
-/// theirs is asked for.
+/// The stamps (bit set) that a returned call must have and that are not in `present`. Only CPU stamps: a NIC may
+/// execute its subevents after the call has returned.
 std::uint32_t missing_stamps(Method m, std::uint32_t present) {
   constexpr std::uint32_t kCpu = of(Stamp::aCR) | of(Stamp::aCW) | of(Stamp::aMF) | of(Stamp::aWT);
   if (m == Method::cas && (present & of(Stamp::aCAS)) != 0) return 0;
@@ -149,7 +149,8 @@ class Witness {
     }
   }
 
-  /// What is read is written; but a fetch-and-add writes the sum, a compare-and-swap its own value.
+  /// The value written must be the value read. A fetch-and-add writes the sum, a compare-and-swap its new value
+  /// instead.
   void copied(const Call& c, std::span<const SubeventId> parts, Stamp read, Stamp written) {
     for (const CopiedWords::Pair& pair : copied_words_.of(parts, read, written)) {
       const SubeventId id = pair.written;

@@ -1,4 +1,4 @@
-// What a thread has started under each work id `d` and not yet waited for.
+// The operations that a thread has posted under each work id `d` and not yet waited for.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace loco::model {
 class WorkIds {
  public:
   struct Outstanding {
-    Point finished;         ///< after all that a wait sees finished
-    Point started;          ///< after all that a wait sees issued only
+    Point finished;         ///< after all operations that a wait sees finished
+    Point started;          ///< after all operations that a wait sees issued only
     CallId incomplete = 0;  ///< a call that has not written (yet)
   };
 
   void begin_thread() { table_.clear(); }
   Outstanding& of(std::uint64_t work_id) { return table_[NumberKey{work_id}]; }
-  /// Takes what a wait is for: later waits are ordered after this one anyway.
+  /// Returns and removes the operations that a wait is for: later waits are ordered after this one anyway.
   Outstanding take(std::uint64_t work_id) {
     Outstanding* found = table_.find(NumberKey{work_id});
     if (found == nullptr) return {};

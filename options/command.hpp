@@ -1,5 +1,5 @@
 // A command's options: a table of rows, one a member of the struct that the command takes. The command line, the Python
-// call and the checks of both are made of it. What a row refers to has static duration.
+// call and the checks of both are made of it. Names, texts and choices of a row have static storage duration.
 #pragma once
 
 #include <cstdint>
@@ -40,11 +40,11 @@ struct Row {
   std::string_view keyword = {};  ///< of Python; empty: the command line's alone
   std::string_view names = {};    ///< `-t,--tx-depth`, or a positional's name; empty: Python's alone
   std::string_view doc = {};
-  std::string_view value = {};  ///< what `--help` calls the value; empty: by its type
+  std::string_view value = {};  ///< the value's name in `--help`; empty: by its type
   Kind kind = Kind::of_member;
   std::uint64_t least = 0;  ///< inclusive range, in the unit of the member
   std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-  std::span<const std::string_view> choices = {};  ///< of a number the names in its order, of text what it may be
+  std::span<const std::string_view> choices = {};  ///< of a number: its values' names in order; of text: all texts
   std::uint64_t unit = 1;                          ///< the command line counts in so many of the member's
   bool required = false;
   bool shows_default = false;   ///< in `--help`
@@ -60,7 +60,8 @@ struct Row {
 /// `an integer from 1 to 1024`, `one of a, b, c`; of the command line in the row's unit.
 [[nodiscard]] std::string expectation(const Row& row, std::uint64_t unit = 1);
 
-/// What the owner holds, as people write it; empty: nothing, or a number below the range, which stands for it.
+/// The owner's value as the command line writes it; empty where there is none, or where a number below the range stands
+/// for none.
 [[nodiscard]] std::string held(const Row& row, void* owner, std::uint64_t unit = 1);
 
 // --- Rows of members -------------------------------------------------------------------------------------------------

@@ -9,11 +9,11 @@
 
 namespace loco::python {
 
-/// Puts the values into `owner`. None leaves what has no default of its own as it is. Throws loco_sim's InputError,
-/// which is a TypeError, too, where a value is of another type: `CALL: keyword: expected E, found F`.
+/// Puts the values into `owner`. None leaves a member without default unchanged. Throws loco_sim's InputError, which is
+/// a TypeError, too, where a value is of another type: `CALL: keyword: expected E, found F`.
 void take(const std::string& call, std::span<const options::Row> rows, void* owner, const py::dict& given);
 
-/// (keyword, default or None, what is expected, what it means, its names on the command line) of each row of Python's.
+/// (keyword, default or None, expected values, meaning, names on the command line) of each row that has a keyword.
 [[nodiscard]] py::list described(std::span<const options::Row> rows, void* defaults);
 
 /// A command as a call of that name gives it.

@@ -1,4 +1,4 @@
-// What the parts of the extension module share. Each bind_* function adds one part's names to the module.
+// Declarations shared by the parts of the extension module. Each bind_* function adds one part's names to the module.
 #pragma once
 
 #include <cstddef>

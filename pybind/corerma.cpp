@@ -114,7 +114,7 @@ std::vector<std::pair<int, std::uint64_t>> count_question(const py::dict& given)
   return by_size;
 }
 
-/// Throws for what cannot be generated; without a limit also for what is out of reach.
+/// Throws for options that contradict each other; without a limit also for a size that would take too long.
 void check_question(const py::dict& given) {
   Asked asked(given);
   generating(asked.options, [&] {

@@ -12,7 +12,7 @@ namespace {
 std::atomic<bool> ended = false;
 std::atomic<int> working = 0;  // threads that have given the lock away
 
-/// Called when nothing of Python is left, before the process takes down what is static.
+/// Called after the interpreter has ended, before static objects are destroyed.
 void end() {
   using namespace std::chrono_literals;
   constexpr auto kMost = 500ms;  // threads look every 20 ms

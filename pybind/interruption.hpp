@@ -69,7 +69,7 @@ inline bool is_main_thread() {
   return main == threading.attr("get_ident")().cast<unsigned long>();
 }
 
-/// What ends work that asks Interruption::stop_if_requested.
+/// The exception by which Interruption::stop_if_requested ends work.
 struct Stopped {};
 
 /// Made with the interpreter lock, by the thread that has the work done.
@@ -149,7 +149,7 @@ auto interruptible_apart(const Work& work) {
 class InterruptibleText {
  public:
   explicit InterruptibleText(Interruption& interruption) : buffer_(interruption), out_(&buffer_) {
-    out_.exceptions(std::ios::badbit);  // what a buffer throws comes out of the stream
+    out_.exceptions(std::ios::badbit);  // an exception of the buffer leaves the stream
   }
   [[nodiscard]] std::ostream& stream() { return out_; }
   [[nodiscard]] std::string take() { return std::move(buffer_.text); }

@@ -176,7 +176,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const Program& program
   return config;
 }
 
-/// What was recorded, or null.
+/// The recorded trace, or null.
 std::shared_ptr<trace::Trace> trace_of(const scenario::Scenario& s, SimulatedCluster& cluster) {
   if (!cluster.config().record) return nullptr;
   auto trace = std::make_shared<trace::Trace>(cluster.take_trace());
@@ -199,7 +199,7 @@ std::shared_ptr<RunResult> finished(const scenario::Scenario& s, SimulatedCluste
   return result;
 }
 
-/// A failed operation that no generator caught has what was recorded until then, as all that ends a run has.
+/// A failed operation that no generator caught carries the trace up to it, as every error that ends a run does.
 void add_trace(RaisedError& raised, const std::shared_ptr<trace::Trace>& trace) {
   if (!raised.raised() || !trace) return;
   const py::object error = raised.value();
@@ -207,7 +207,8 @@ void add_trace(RaisedError& raised, const std::shared_ptr<trace::Trace>& trace) 
     error.attr("trace") = py::module_::import("loco_sim.trace").attr("Trace")(trace);
 }
 
-/// generators: (node, generator). word_name: see Program. Returns the finished run and what each generator returned.
+/// generators: (node, generator). word_name: see Program. Returns the finished run and the value of each generator's
+/// return.
 py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, const py::object& word_name,
                       const std::vector<std::tuple<std::string, std::vector<NodeId>, std::uint32_t>>& barriers,
                       const std::vector<std::tuple<std::uint32_t, std::string, std::vector<std::uint64_t>>>& objects,

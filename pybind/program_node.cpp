@@ -70,7 +70,7 @@ void ProgramThread::learn(InFlight& operation) {
 }
 
 std::optional<std::uint64_t> ProgramThread::finish(InFlight& operation) {
-  if (operation.known != Known::complete) learn(operation);  // what has failed has no value, however often one asks
+  if (operation.known != Known::complete) learn(operation);  // a failed operation has no value
   if (!operation.has_value) return std::nullopt;
   return transport_.load(word_of(operation));
 }

@@ -21,7 +21,7 @@
 
 namespace loco::python {
 
-/// What a thread asks for; Python knows the numbers by kOperationNames.
+/// The requests of a thread; Python knows their numbers by kOperationNames.
 enum class Operation : std::uint8_t {
   now,           ///< -> picoseconds
   compute,       ///< picoseconds
@@ -39,7 +39,7 @@ enum class Operation : std::uint8_t {
   remote_fence,  ///< node
   wait_until,    ///< offset, comparison, value -> the value that was seen
   barrier,       ///< index
-  object,        ///< index, call, up to two arguments -> what program_objects.hpp says
+  object,        ///< index, call, up to two arguments -> the result listed in program_objects.hpp
   count,
 };
 
@@ -126,11 +126,11 @@ class ProgramThread {
   static constexpr std::size_t kOperationsMax = 64;
 
   explicit ProgramThread(ProgramNode& node);
-  /// Throws std::exception on what is the program's mistake, and operation_error.
+  /// Throws std::exception for a mistake of the program, and operation_error.
   std::optional<std::uint64_t> perform(const Request& request);
 
  private:
-  /// What the thread knows of an operation.
+  /// The state of an operation as far as the thread knows.
   enum class Known : std::uint8_t { nothing, complete, failed };
 
   struct InFlight {

@@ -24,7 +24,7 @@ using Value = std::optional<std::uint64_t>;
 
 NodeId node_of(std::uint64_t number) { return static_cast<NodeId>(number); }
 
-/// What variables have, and elements of state tables; `pull` says from where.
+/// The calls that variables and elements of state tables have; `pull` says from where.
 template <class Part, class Pull>
 Value call_part(manager& mgr, Part& part, ObjectCall what, std::uint64_t a, const Pull& pull) {
   ack_key key(mgr);

@@ -15,7 +15,7 @@
 
 namespace loco::python {
 
-/// `_core.OBJECTS`: the kinds, with what their numbers are.
+/// `_core.OBJECTS`: the kinds, and the meaning of their numbers.
 enum class ObjectKind : std::uint8_t {
   var,         ///<
   owned_var,   ///< owner
@@ -36,7 +36,7 @@ inline constexpr auto kObjectNames =
                                                        {ObjectKind::mutex, "mutex"},
                                                        {ObjectKind::store, "store"}});
 
-/// `_core.CALLS`: what a thread asks of one, with its arguments and what comes of it.
+/// `_core.CALLS`: a thread's calls on an object, with arguments and results.
 enum class ObjectCall : std::uint8_t {
   load,              ///< element -> value (of atomic variables: the one on the home)
   write,             ///< value
@@ -92,7 +92,7 @@ class ProgramObject {
   ProgramObject(const ProgramObject&) = delete;
   ProgramObject& operator=(const ProgramObject&) = delete;
   virtual ~ProgramObject() = default;
-  /// Throws std::invalid_argument for what the object does not have, which Python has looked at before.
+  /// Throws std::invalid_argument for a call that the object does not have; Python's classes check that first.
   virtual std::optional<std::uint64_t> call(ObjectCall what, std::uint64_t a, std::uint64_t b) = 0;
 };
 

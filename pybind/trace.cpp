@@ -123,7 +123,7 @@ void clear_gaps(trace::Subevent& s) {
   s.zeros32 = 0;
 }
 
-/// What an array of one's own has between its fields is not kept.
+/// Padding between the fields of a caller's array is not kept.
 template <typename T, typename Check>
 std::vector<T> records_from(const py::buffer& bytes, Check check) {
   const py::buffer_info info = bytes.request();
@@ -174,7 +174,7 @@ py::list why_tuples(const std::shared_ptr<trace::Trace>& trace, std::int64_t sta
   return out;
 }
 
-/// What `write(stream, poll)` writes.
+/// The text that `write(stream, poll)` writes.
 template <class Write>
 std::string text_of(const Write& write) {
   return interruptible([&](Interruption& interruption) {

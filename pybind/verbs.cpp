@@ -24,7 +24,7 @@ namespace loco::python {
 
 namespace {
 
-/// What a thread asks for; Python knows the numbers by kCallNames.
+/// The calls of a thread; Python knows their numbers by kCallNames.
 enum class Call : std::uint8_t {
   now,              ///< -> picoseconds
   compute,          ///< picoseconds
@@ -116,7 +116,7 @@ py::tuple completion_tuple(const nic::Cqe& c) {
 struct VerbsRun {
   py::object completion;   ///< makes one of the tuple above
   py::object async_event;  ///< makes one of its type's name, and the number of the queue
-  py::object refused;      ///< class of the exception for what verbs refuse
+  py::object refused;      ///< class of the exception for calls that verbs refuse
   RaisedError error{};
   std::set<std::string> files{};  ///< of the program's lines
 };
@@ -281,7 +281,7 @@ class Driver {
   bool ended_ = false;
 };
 
-/// Runs generators, each on its node; (what they returned, the last instant in picoseconds).
+/// Runs generators, each on its node; (the values they returned, the last instant in picoseconds).
 py::tuple run_generators(PyMachine& m, const std::vector<std::pair<nic::NodeId, py::object>>& generators,
                          const py::object& completion, const py::object& async_event, const py::object& refused,
                          std::uint64_t events_max) {

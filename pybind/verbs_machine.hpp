@@ -1,4 +1,4 @@
-// A verbs::Machine as Python holds it, with what its run has recorded.
+// A verbs::Machine as Python holds it, with the record of its run.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct PyMachine {
   std::shared_ptr<trace::Trace> trace{};  ///< once it has run
 };
 
-/// A value of an enumeration by its name; throws std::invalid_argument, which says what names there are.
+/// A value of an enumeration by its name; throws std::invalid_argument, which lists the names.
 template <typename Enum, std::size_t N>
 Enum named(const std::array<std::string_view, N>& names, const std::string& name, const char* what) {
   std::string known;
@@ -31,7 +31,7 @@ Enum named(const std::array<std::string_view, N>& names, const std::string& name
   throw std::invalid_argument(std::string(what) + ": expected one of " + known + ", found \"" + name + "\"");
 }
 
-/// (state, {attribute: number}): what ibv_modify_qp takes; durations in picoseconds. Returns the state.
+/// (state, {attribute: number}), the arguments of ibv_modify_qp; durations in picoseconds. Returns the state.
 nic::QpState attributes_of(const py::tuple& given, nic::QpAttributes& attributes);
 
 /// Set-up, results; the class, for `run` to be added.

@@ -15,7 +15,7 @@ namespace loco::verify {
 
 namespace {
 
-/// What engines get in the first round, and how much more in each further one. The same on every machine, so that the
+/// The budget of engines in the first round, and the factor of each further one. The same on every machine, so that the
 /// same program has the same answer in the same words wherever it is reached in time.
 constexpr std::uint64_t kFirstPoints = 20'000;
 constexpr std::uint64_t kFirstTicks = 150'000;

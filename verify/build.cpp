@@ -37,7 +37,7 @@ class Builder {
   }
 
   Expression predicate(const syntax::Expression& expression) const {
-    std::vector<bool> constant;  // of what is on the stack
+    std::vector<bool> constant;  // of the values on the stack
     std::optional<Place> variable;
     for (const syntax::Node& node : expression.nodes) {
       if (node.op == Operator::kAt || node.op == Operator::kIn)

@@ -1,4 +1,4 @@
-// `loco-sim verify` without its command line: what the program and the Python package share.
+// `loco-sim verify` without its command line, for the program and the Python package.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct CommandOptions {
   Fairness fairness = Fairness::kWeak;                 ///< of liveness properties that do not say it themselves
   bool search_flushes = false;
   bool where = false;  ///< a flush after every remote statement in place of the file's, and search_flushes
-  std::vector<Expression> predicates;  ///< over the variables of the one program: what an engine begins with
+  std::vector<Expression> predicates;  ///< over the variables of the one program: the first ones of an engine
   std::uint32_t jobs = 1;
   std::function<void()> look;  ///< called now and then, from any of the threads; may throw to end it all
 };
@@ -33,7 +33,7 @@ struct CommandOptions {
 /// report that it gives, which is not safe when the proof cannot be written down within the limits.
 [[nodiscard]] Report certify_program(Program program, const CommandOptions& options);
 
-/// What a build without Z3 cannot do.
+/// Thrown for requests that need Z3 in a build without it.
 class NeedsZ3 : public std::runtime_error {
  public:
   NeedsZ3();
@@ -51,7 +51,7 @@ struct CertificateCheck {
 [[nodiscard]] CertificateCheck check_certificate(const Program& program, const std::string& text,
                                                  const CommandOptions& options);
 
-/// What the steps of `--engine extrapolate` give: `bp`, `reduced` or `ebp`. Throws NeedsZ3, and another
+/// The result of a step of `--engine extrapolate` as text: `bp`, `reduced` or `ebp`. Throws NeedsZ3, and another
 /// std::runtime_error when a limit is reached.
 [[nodiscard]] std::string dump(const Program& program, const std::string& what, const CommandOptions& options);
 

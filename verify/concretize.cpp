@@ -85,7 +85,7 @@ class Concretizer {
     }
   }
 
-  /// Does all that an operation has left, with what memory holds now.
+  /// Takes all remaining steps of an operation on the present memory.
   void finish(std::uint32_t i) {
     while (!instances_[i].done) part_now(i);
   }

@@ -1,5 +1,5 @@
-// Variables that hold their initial value for ever, since all that is ever written to them is that value: what reads
-// them may read at any time.
+// Variables that hold their initial value for ever, since no other value is ever written to them: reads of them may
+// happen at any time.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What decides whether a program keeps its properties: one narrow interface, several engines behind it.
+// The interface of engines, which decide whether a program keeps its properties.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct Limits {
 
   /// Of the processor, by the thread that checks; 0: no limit.
   double cpu_seconds_max = 0;
-  double cpu_seconds_begin = 0;  ///< what the thread had taken when it began
+  double cpu_seconds_begin = 0;  ///< CPU time of the thread when the search began
   /// Ticks: a measure of work that is the same on every machine; 0: no limit.
   std::uint64_t ticks_max = 0;
   /// Bytes that the process had allocated at the beginning, and may have when nothing else allocates meanwhile.
@@ -56,9 +56,9 @@ struct Limits {
   mutable std::uint64_t ticks_ = 0;  // of this copy
 };
 
-/// What this thread has taken of the processor until now, in seconds.
+/// The CPU time of this thread until now, in seconds.
 [[nodiscard]] double thread_cpu_seconds();
-/// What the process has allocated and not given back, in bytes; 0 where the C library does not tell.
+/// Bytes that the process has allocated and not freed; 0 where the C library does not tell.
 [[nodiscard]] std::uint64_t heap_bytes();
 
 struct Task {
@@ -72,7 +72,7 @@ enum class Verdict : std::uint8_t { kSafe, kUnsafe, kUnknown };
 
 struct Answer {
   Verdict verdict = Verdict::kUnknown;
-  std::string why;     ///< one line for the user: how it was proved, what broke, or what was reached
+  std::string why;     ///< one line for the user: the way of the proof, the violation, or the limit reached
   std::string engine;  ///< who decided it
   std::optional<Counterexample> counterexample;  ///< of kUnsafe: confirmed by the exact semantics
   std::string certificate;  ///< of kSafe, when the engine writes one: an inductive invariant (docs/verify.md)

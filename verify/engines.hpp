@@ -18,7 +18,7 @@ struct EngineKind {
   /// Null: not in this build. It is given predicates to begin with, over the variables of the program.
   std::unique_ptr<Engine> (*make)(std::vector<Expression> predicates) = nullptr;
   bool takes_predicates = false;
-  std::string missing;  ///< of what is not in this build: what it needs and how to get it
+  std::string missing;  ///< of an engine that is not in this build: the library that it needs and how to get it
 };
 
 /// In the order of their names.

@@ -34,7 +34,7 @@ enum class Operator : std::uint8_t {
   kOr,
 };
 
-/// 0 for what stands for itself, else 1 or 2.
+/// The number of operands: 0 for variables and constants, else 1 or 2.
 [[nodiscard]] constexpr int operands(Operator op) { return op < Operator::kNegate ? 0 : op < Operator::kAdd ? 1 : 2; }
 
 struct ExpressionNode {

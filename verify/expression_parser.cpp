@@ -22,7 +22,7 @@ Integer decimal(const std::string& digits) {
   return Integer(digits.substr(first));
 }
 
-/// How tightly a binary operator binds; -1 for what is none.
+/// The precedence of a binary operator; -1 for any other token.
 std::pair<int, Operator> binding(const Token& token) {
   static const std::vector<std::pair<std::string_view, std::pair<int, Operator>>> kBindings = {
       {"||", {0, Operator::kOr}},       {"&&", {1, Operator::kAnd}},          {"==", {2, Operator::kEqual}},

@@ -1,4 +1,5 @@
-// Expressions of RMA programs (docs/verify.md), and what all of their parser asks of the tokens.
+// The parser of expressions of RMA programs (docs/verify.md), and the token functions that the parser of programs uses,
+// too.
 #pragma once
 
 #include <cstddef>

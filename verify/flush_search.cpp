@@ -85,8 +85,8 @@ class Searcher {
     return now + (task_.limits.deadline - now) / 2;
   }
 
-  /// What can be said when the search for the smallest ones takes too long: a placement from which no flush can be
-  /// taken, found by taking one after the other.
+  /// The answer when the search for the smallest placements takes too long: a placement from which no flush can be
+  /// removed, found by removing one after the other.
   FlushSearch at_most() {
     Elements placement = given_;
     bool whole = true;

@@ -16,7 +16,7 @@ namespace loco::verify {
 
 struct FlushSearch {
   Answer all;                        ///< with all flushes; there is nothing to search unless that is safe
-  bool found = false;                ///< placements has what works
+  bool found = false;                ///< placements holds the smallest ones that make the program safe
   std::vector<Elements> placements;  ///< all smallest ones, each as indices of Program::flushes
   std::vector<Elements> undecided;   ///< placements as small, or smaller, of which the engine does not know
   std::size_t at_least = 0;          ///< no placement with fewer works, as far as is known

@@ -28,7 +28,7 @@ struct Token {
 /// All tokens, closed by one of kind kEnd. Throws InputError.
 [[nodiscard]] std::vector<Token> tokenize(std::string_view text, const std::string& file);
 
-/// What an error message calls the token.
+/// The token as error messages name it.
 [[nodiscard]] std::string describe(const Token& token);
 
 }  // namespace loco::verify

@@ -31,7 +31,7 @@ void Limits::look_at_all() const {
   if (look) look();
   if (ticks_max != 0 && ticks_ > ticks_max) throw LimitReached("out of steps");
   if (out_of_time()) throw LimitReached("out of time");
-  constexpr std::uint64_t kHeapEvery = 0x1000;  // it walks through what is free
+  constexpr std::uint64_t kHeapEvery = 0x1000;  // each call walks through the free blocks
   if (heap_max == 0 || (ticks_ & (kHeapEvery - 1)) != 0) return;
   const std::uint64_t now = heap_bytes();
   if (now > heap_begin && now - heap_begin > heap_max) throw LimitReached("out of memory");

@@ -57,7 +57,7 @@ std::string placements(const Report& report) {
   return out + "</ul>\n";
 }
 
-/// What is found about liveness, and lassos, as on the command line.
+/// Verdicts on liveness, and lassos, as the command line prints them.
 std::string lively(const Report& report) {
   if (report.liveness.empty()) return {};
   const Semantics semantics(report.program, report.flushes, report.network);

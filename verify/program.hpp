@@ -76,7 +76,7 @@ enum class ActionKind : std::uint8_t {
   kAssert,  ///< goes on; the program is wrong when expression is false, or may be when there is none
 };
 
-/// What an edge does. Fields that its kind does not name have no meaning.
+/// The action of an edge. Fields that its kind does not name have no meaning.
 struct Action {
   ActionKind kind = ActionKind::kSkip;
   std::uint32_t local = 0;
@@ -133,7 +133,7 @@ struct Property {
   Place place;
 };
 
-/// What has to happen in the end (docs/verify.md, "Liveness").
+/// A liveness property (docs/verify.md, "Liveness").
 enum class LivenessKind : std::uint8_t {
   kEnds,        ///< these processes end
   kEventually,  ///< `then` holds in some state

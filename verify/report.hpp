@@ -1,4 +1,4 @@
-// What was found out about one program, for people and for programs.
+// The results for one program, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -33,7 +33,7 @@ struct RmaAccess {
 };
 
 struct RmaRobustness {
-  std::optional<bool> robust;    ///< nothing: unknown, and `why` says what stopped the search
+  std::optional<bool> robust;    ///< empty: unknown, and `why` gives the reason
   bool proved = false;           ///< robust by the control-flow graphs alone
   std::vector<RmaAccess> cycle;  ///< not robust
   Schedule schedule;             ///< a run with that cycle

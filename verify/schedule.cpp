@@ -115,7 +115,7 @@ Schedule without_needless_steps(const Semantics& semantics, const Schedule& sche
   try {
     leave_out_needless_steps(semantics, best, limits);
   } catch (const LimitReached&) {
-    // What was left out until then is.
+    // A limit was reached: the steps left out before it stay left out.
   }
   return best;
 }
@@ -209,7 +209,7 @@ Schedule with_operations_early(const Semantics& semantics, const Schedule& sched
   try {
     bring_operations_early(semantics, best, limits);
   } catch (const LimitReached&) {
-    // What was brought early until then is.
+    // A limit was reached: the steps moved forward before it stay where they are.
   }
   return best;
 }

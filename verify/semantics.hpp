@@ -26,12 +26,12 @@
 
 namespace loco::verify {
 
-/// What a pending operation does next.
+/// The next step of a pending operation.
 enum class Part : std::uint8_t { kReadOperand, kReadSwap, kTarget, kWriteResult, kDone };
 
 struct PendingOperation {
   std::uint32_t statement = 0;  ///< of Program::remotes
-  std::uint32_t number = 0;     ///< of the operation in the schedule; not part of what states have in common
+  std::uint32_t number = 0;     ///< of the operation in the schedule; not compared when states are
   Part next = Part::kReadOperand;
   Integer operand;  ///< once read
   Integer swap;     ///< once read
@@ -46,7 +46,7 @@ struct State {
   std::uint32_t issued = 0;               ///< operations so far
 };
 
-/// What is wrong with a step or a state.
+/// The violation in a step or a state.
 struct Broken {
   std::optional<std::uint32_t> property;  ///< of Program::properties; else an assertion in a process
   Place place;

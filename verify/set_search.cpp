@@ -18,7 +18,7 @@ class Search {
   Search(SetSystem& system, const SearchOptions& options)
       : system_(system), options_(options), stubborn_(system, options_.limits), store_(system, options.hurry) {}
 
-  /// What was reached when a limit ended it from within.
+  /// The size of the search when a limit ended it.
   SearchResult given_up(SearchResult::End why) { return end(why); }
 
   SearchResult run() {
@@ -163,7 +163,7 @@ class Search {
     }
   }
 
-  /// Takes the way to what is broken once more, now writing it down.
+  /// Repeats the path to the violation, now recording its steps.
   SearchResult broken() {
     std::vector<Index> chain;
     for (Index i = broken_from_; i != PointStore::kNone; i = parents_[i]) chain.push_back(i);
@@ -216,7 +216,7 @@ class Search {
 
   Point here_;
   std::uint32_t broken_distance_ = kFar;
-  Index broken_from_ = PointStore::kNone;  ///< the last point on the way to what is broken; kNone: the first point
+  Index broken_from_ = PointStore::kNone;  ///< the last point on the path to the violation; kNone: the first point
   Move broken_by_;
   std::vector<Move> chain_;   ///< of advance()
   std::size_t moved_ = 0;     ///< the process that moved last, in advance()

@@ -315,7 +315,7 @@ void SetSystem::drop_operations(Point& point) {
   Mask watched = facts_.property_shared;
   for (std::size_t p = 0; p < point.at.size(); ++p) watched |= facts_.processes[p].futures[point.at[p]].reads;
   matters_.assign(point.entries.size(), false);
-  for (bool more = true; more;) {  // what an operation reads matters if what it writes does
+  for (bool more = true; more;) {  // an operation's reads matter if its writes do
     more = false;
     for (std::size_t i = 0; i < point.entries.size(); ++i) {
       const Entry& e = point.entries[i];

@@ -33,7 +33,7 @@ struct Entry {
   std::uint32_t statement = 0;  ///< the first of those that do the same
   bool result_only = false;     ///< all that is left is to write the result
   bool many = false;
-  SetId set = ValueSets::kEmpty;  ///< what it may have read; of `result_only` what it may write
+  SetId set = ValueSets::kEmpty;  ///< values it may have read; of `result_only` values it may write
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
@@ -74,10 +74,10 @@ class SetSystem {
   /// Whether a property does not hold here.
   [[nodiscard]] bool broken(const Point& point);
   [[nodiscard]] bool ended(const Point& point) const;
-  /// Forgets what cannot matter any more: values that nobody will read, operations that change nothing else.
+  /// Forgets values that no step will read, and operations that write only such values.
   void normalise(Point& point);
 
-  /// What the flush waits for.
+  /// The operations that the flush waits for.
   [[nodiscard]] bool awaits(std::uint32_t flush, const Entry& entry) const;
   /// The first entry that holds this one back, under networks that keep an order; its own place when none does.
   [[nodiscard]] std::uint32_t held_back_by(const Point& point, std::uint32_t entry) const;

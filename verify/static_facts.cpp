@@ -13,7 +13,7 @@ Mask mask_of_all(const std::vector<std::uint32_t>& variables) {
   return mask;
 }
 
-/// What the step and the operation that it issues read and write.
+/// The variables that the step and the operation it issues read and write.
 Future whole_effect(const Program& program, const Action& action) {
   switch (action.kind) {
     case ActionKind::kLoad:
@@ -130,7 +130,7 @@ std::vector<bool> in_loop(const Process& process, const std::vector<bool>& heads
   std::vector<bool> result(process.locations.size(), false);
   for (std::uint32_t head = 0; head < heads.size(); ++head) {
     if (!heads[head]) continue;
-    // What is reached from the head and reaches it.
+    // The loop of a head: locations reached from it that reach it again.
     std::vector<bool> ahead(heads.size(), false);
     std::vector<std::uint32_t> work{head};
     while (!work.empty()) {
@@ -199,7 +199,7 @@ std::vector<Locals> live(const Process& process, const Locals& always_live, cons
 
 bool has(const Locals& set, std::uint32_t local) { return std::binary_search(set.begin(), set.end(), local); }
 
-/// What `always` and other properties mention.
+/// The variables that `always` and other properties mention.
 struct Mentioned {
   Locals always_locals;
   Locals final_locals;

@@ -17,7 +17,7 @@ using Mask = std::uint64_t;
 
 [[nodiscard]] constexpr Mask mask_of(std::uint32_t shared) { return Mask{1} << (shared % 64); }
 
-/// What a process may still do from a location on, its own pending operations left out.
+/// The accesses that a process may still make from a location on, without its own pending operations.
 struct Future {
   Mask reads = 0;   ///< loads, and all that its remote statements read
   Mask writes = 0;  ///< stores, and all that its remote statements write

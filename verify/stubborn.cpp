@@ -40,7 +40,7 @@ void Stubborn::add(Agent agent) {
   work_.push_back(agent);
 }
 
-/// What an agent may still do; of an operation, what it reads openly is left out: it may have read it before.
+/// The accesses that an agent may still make. Open reads of an operation are left out: it may have made them before.
 Future Stubborn::future(const Point& point, Agent agent) const {
   if (agent < processes_) return system_->facts().processes[agent].futures[point.at[agent]];
   const Entry& entry = point.entries[agent - processes_];
@@ -54,7 +54,7 @@ Future Stubborn::future(const Point& point, Agent agent) const {
   return result;
 }
 
-/// Agents that may, now or later, do what does not commute with the next move of this one.
+/// Agents that may, now or later, make a move that does not commute with this agent's next move.
 void Stubborn::add_conflicting(const Point& point, Agent agent) {
   Mask reads = 0;
   Mask writes = 0;

@@ -21,8 +21,8 @@ struct Step {
 
 using Schedule = std::vector<Step>;
 
-/// A schedule and what it breaks: the property of that number in Program::properties in its last state, or, without a
-/// number, the assertion that its last step makes.
+/// A schedule and the property that it violates: that of this number in Program::properties, in its last state, or,
+/// without a number, the assertion that its last step makes.
 struct Counterexample {
   Schedule schedule;
   bool shortest = false;  ///< no schedule with fewer steps breaks anything

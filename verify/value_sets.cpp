@@ -42,7 +42,7 @@ bool ValueSets::include(SetId larger, SetId smaller) const {
 
 namespace {
 
-/// The two parts of what a cas may have read.
+/// The two parts of the values that a cas may have read.
 struct Read {
   std::set<Value> operands;
   std::set<std::pair<Value, Value>> pairs;

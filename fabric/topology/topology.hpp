@@ -73,8 +73,6 @@ class Topology {
     return std::span(out_).subspan(first_port_[v], first_port_[v + 1] - first_port_[v]);
   }
   [[nodiscard]] LinkId out(VertexId v, PortId port) const { return out_[first_port_[v] + port]; }
-  /// Where port 0 of `v` stands when the ports of all vertices are laid side by side; `v` may be vertices().
-  [[nodiscard]] std::uint32_t first_port(VertexId v) const { return first_port_[v]; }
 
   /// Gives one cable another rate and delay.
   void set_cable(CableId cable, const LinkSpec& spec);

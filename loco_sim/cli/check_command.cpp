@@ -82,7 +82,7 @@ void write_as(std::ostream& text, const trace::Trace& trace, const ExportArgumen
 std::vector<std::string> library_names(const std::vector<std::string>& lists) {
   std::vector<std::string> names;
   for (const std::string& list : lists) {
-    std::istringstream in(list + ",");  // so that an empty list and what follows a last comma are words, too
+    std::istringstream in(list + ",");  // so that an empty list and the text after a last comma are words, too
     for (std::string word; std::getline(in, word, ',');) {
       word.erase(0, word.find_first_not_of(' '));
       word.erase(word.find_last_not_of(' ') + 1);

@@ -7,7 +7,7 @@ namespace loco::cli {
 
 void add_exec(CLI::App& app, ExecArguments& a, Chosen& chosen);
 
-/// What comes behind `--` is the programs', whatever it looks like. How many arguments are ours.
+/// The number of arguments that belong to loco-sim: all words behind `--` belong to the programs.
 int take_programs(int argc, char** argv, ExecArguments& a);
 
 }  // namespace loco::cli

@@ -10,7 +10,8 @@
 
 namespace loco::cli {
 
-/// Does the file, or the scenario of that name, run programs? False for what is no scenario at all: its reader says so.
+/// Whether the file, or the scenario of that name, runs programs. False for a file that is no scenario: the error comes
+/// from its reader.
 [[nodiscard]] bool runs_programs(const std::string& path_or_name);
 
 struct ProgramsScenario {

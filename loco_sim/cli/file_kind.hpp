@@ -1,4 +1,4 @@
-// What kind of file somebody gave to a command that takes another kind: for one more word in the message.
+// Recognises a file of a kind that the command does not take, so that the error message can name the kind.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// loco-sim generate: coreRMA tests for a pivot, as litmus documents (docs/corerma.md). What they are lies in
-// model/corerma; here is how they get to a file or a terminal, whole ones only, whenever it ends.
+// loco-sim generate: coreRMA tests for a pivot, as litmus documents (docs/corerma.md). model/corerma generates them;
+// this file writes them to a file or a terminal so that every end, Ctrl-C included, leaves whole tests only.
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace corerma = model::corerma;
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int signal) { interrupted = signal; }
 
-/// What ends the program as it ends others: Ctrl-C with its exit code, SIGTERM by that signal.
+/// Ends the program as users expect after a signal: Ctrl-C with exit code 130, SIGTERM by that signal.
 int ended() {
   if (interrupted == SIGTERM) {
     std::signal(SIGTERM, SIG_DFL);
@@ -129,7 +129,7 @@ class Sink {
     throw std::runtime_error(fmt::format("{}: {}{}", text::printable(path_), reason,
                                          last_.empty() || json_ ? "" : "; go on with --after " + last_));
   }
-  /// What could not be written whole is cut off: the file ends after a test, as after Ctrl-C.
+  /// Truncates the file after the last whole test when writing failed, as after Ctrl-C.
   void keep_whole_tests() {
     std::error_code ignored;
     file_.close();
@@ -212,7 +212,7 @@ int write(const commands::Generate& arguments, const corerma::GenerateOptions& o
 int generate_command(const commands::Generate& arguments) {
   try {
     corerma::GenerateOptions options = commands::options_of(arguments);
-    (void)corerma::Generator(options);  // refuses what is impossible
+    (void)corerma::Generator(options);  // throws for options that contradict each other
     if (arguments.sample != 0 && !arguments.options.after.empty())
       refuse("--sample: expected no --after beside it, found one");
     if (!arguments.anyway && arguments.options.limit == 0) require_reach(options);

@@ -1,5 +1,4 @@
-// What teaches the command line, all made from the one tree of commands and options: examples below --help, the man
-// page, completions for shells.
+// Help made from the tree of commands and options: examples below --help, the man page, completions for shells.
 #pragma once
 
 #include <string>
@@ -19,7 +18,7 @@ void add_examples(CLI::App& app);
 /// The completion script of a shell: bash, zsh or fish.
 [[nodiscard]] std::string completion(const CLI::App& app, const std::string& shell);
 
-/// Version, and on further lines what it was built with.
+/// The version; further lines name the libraries it was built with.
 [[nodiscard]] std::string version_text();
 
 }  // namespace loco::cli

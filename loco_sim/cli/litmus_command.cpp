@@ -1,5 +1,4 @@
-// loco-sim litmus (docs/litmus-format.md): the engines put together. What they do lies in model/litmus and
-// loco_sim/explore.
+// loco-sim litmus (docs/litmus-format.md): joins the engines of model/litmus and loco_sim/explore.
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
@@ -47,8 +46,8 @@ litmus::CommandOptions command_options(const commands::Litmus& arguments) {
   return options;
 }
 
-/// Throws UsageError for what goes with nothing else here. Limits and seeds of other engines do no harm: scripts go
-/// through all engines with the same options.
+/// Throws UsageError for options that the engine or another option makes meaningless. Limits and seeds of engines that
+/// do not run are accepted: scripts call all engines with the same options.
 void require_used(const commands::Litmus& arguments) {
   for (const auto& [option, used] : {std::pair{"--flip", !arguments.flip.empty()},
                                      {"--variant", !arguments.variants.empty()},

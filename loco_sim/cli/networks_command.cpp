@@ -1,5 +1,5 @@
-// loco-sim corerma and loco-sim fit (docs/corerma.md): coreRMA's tests on the paper's networks, and the rules that any
-// network keeps. What they do lies in loco_sim/networks.
+// loco-sim corerma and loco-sim fit (docs/corerma.md): coreRMA's tests on the paper's networks, and the rules that a
+// network keeps, both by loco_sim/networks.
 #include <algorithm>
 #include <fmt/format.h>
 

@@ -47,8 +47,7 @@ bool is_built(const fs::path& package) {
   return true;
 }
 
-/// Where find_package(loco_sim) finds what this program was built with: the folder it is installed below, or its build
-/// tree.
+/// The folder in which find_package(loco_sim) finds this version: where the program is installed, or its build tree.
 fs::path package_prefix() {
   if (const auto program = sim::own_folders().program) {
     for (const char* libraries : {"lib", "lib64"}) {
@@ -88,7 +87,7 @@ std::string replaced(std::string text, std::string_view word, const std::string&
   return text;
 }
 
-/// The project's folder with those above it. Unless it is kept, what was made of it goes again.
+/// Makes the project's folder and those above it, and removes the folders that it made unless the project is kept.
 class NewFolder {
  public:
   explicit NewFolder(const std::string& folder) : folder_(folder) {

@@ -1,5 +1,4 @@
-// The commands and what they take, as tables: what can be said, not what it does. Commands that Python has, too, have
-// their tables in loco_sim/commands.
+// The commands and their options as tables. Commands that Python has, too, have their tables in loco_sim/commands.
 #include "loco_sim/cli/options.hpp"
 
 #include <array>
@@ -161,7 +160,7 @@ constexpr std::array kSoundness = {
     row<&Soundness::times>("--times", kTimes, {.needs = "--json"}),
 };
 
-/// A command, what it takes and what it does; `given` is what its rows are of.
+/// Adds a command with its options; `does` runs it. The rows' members are those of `given`.
 template <class Given, class Does>
 CLI::App& add(CLI::App& app, const char* name, const char* doc, std::span<const Row> rows, Given& given, Chosen& chosen,
               Does does) {

@@ -1,4 +1,4 @@
-// The commands and their options as CLI11 takes them: what can be said, not what it does.
+// The commands and their options for CLI11; *_command.cpp run them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -39,7 +39,7 @@ struct Arguments {
   ConformanceArguments conformance;
 };
 
-/// What the command that was named does; it gives the exit code.
+/// Runs the command that was named; returns the exit code.
 using Chosen = std::function<int()>;
 
 /// All commands but those about the command line itself, in the order of `--help`. `a` and `chosen` outlive the app.

@@ -287,7 +287,7 @@ void print(const std::string& text) {
 
 Printed::Printed() : std::ostream(nullptr) {
   rdbuf(&buffer_);
-  exceptions(std::ios::badbit);  // what the buffer throws goes on
+  exceptions(std::ios::badbit);  // an exception of the buffer leaves the stream
 }
 
 void Printed::finish() { buffer_.write(); }

@@ -29,7 +29,7 @@ namespace loco::cli {
 [[nodiscard]] nlohmann::ordered_json to_json(const model::Verdict& verdict);
 [[nodiscard]] nlohmann::ordered_json to_json(const scenario::Scenario& scenario, const RunResult& result);
 
-/// What the machine and the workload counted, by name.
+/// The counters of machine and workload, by name.
 [[nodiscard]] nlohmann::ordered_json counters_json(const RunResult& result);
 
 /// `[{"resource": ..., "share": ...}, ...]`
@@ -45,18 +45,18 @@ void write_file(const std::string& path, const std::string& text);
 /// them, and that a write which cannot be done fails in place of ending the process.
 void have_standard_files();
 
-/// A message, to stderr; what cannot be said there is not said.
+/// Writes a message to stderr; errors of stderr are ignored, since there is no other place for a message.
 void say(const std::string& text);
 
 /// Writes text or JSON with a newline at its end; throws std::runtime_error when stdout cannot take it.
 void print(const std::string& text);
 void print(const nlohmann::ordered_json& json);
 
-/// Writes to stdout what would be too much to keep, some 64 KiB at a time; throws as print does.
+/// Writes long output to stdout, some 64 KiB at a time, so that it is never in memory as a whole; throws as print does.
 class Printed : public std::ostream {
  public:
   Printed();
-  /// To be called at the end: writes what is left.
+  /// To be called at the end: writes the rest of the buffer.
   void finish();
 
  private:

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 6> kRead = {"--hardware",   "--rows",   "
 constexpr std::array<std::string_view, 2> kProfiles = {"--hardware", "--replay-on"};
 
 struct Named {
-  std::string option;  ///< or what a positional is called
+  std::string option;  ///< or the name of a positional
   fs::path file;
 };
 
@@ -56,7 +56,8 @@ bool is_document_in(const fs::path& file, const fs::path& folder) {
          fs::equivalent(file.parent_path().empty() ? "." : file.parent_path(), folder, error);
 }
 
-/// All that is read for an argument: the file, and those that it names. What is wrong with one is told by who reads it.
+/// All files that are read for an argument: the file, and those that it names. Errors in them are left to their
+/// readers.
 std::vector<std::string> files_of(const std::string& argument, const std::string& word) {
   std::vector<std::string> files;
   try {

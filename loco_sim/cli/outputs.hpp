@@ -11,10 +11,11 @@
 namespace loco::cli {
 
 /// Looks at the arguments that have been parsed. Throws text::InputError: `FILE: expected another file to write, found
-/// one that the command reads (HARDWARE)`. What profiles start from counts as read.
+/// one that the command reads (HARDWARE)`. The base of a hardware profile counts as read.
 void require_outputs_apart(const CLI::App& app);
 
-/// The same for one file, said at a place (of line 0: on the command line) by a key, and these inputs.
+/// The same check for one file and these inputs. The file is named by `key` at the place `said` (line 0: the command
+/// line).
 void require_apart(const std::string& written, const text::Place& said, const std::string& key,
                    const std::vector<scenario::InputFile>& inputs);
 

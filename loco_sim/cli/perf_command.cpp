@@ -27,7 +27,7 @@ namespace {
 using nlohmann::ordered_json;
 constexpr double kMebi = 1024.0 * 1024.0;
 
-/// What only the command line has, and what would do nothing there; the rest is for perf::run to refuse.
+/// Checks options of the command line alone, and options without effect in this test; perf::run refuses all others.
 void require_used(const commands::Perf& a) {
   const auto require = [&](bool holds, std::string_view problem) {
     if (!holds) throw UsageError(fmt::format("loco-sim perf {}: {}", perf::name(a.options.test), problem));
@@ -95,7 +95,7 @@ std::string line(const perf::Result& r, bool is_bandwidth, bool gbits) {
                      r.iterations, r.t_min, r.t_max, r.t_typical, r.t_avg, r.t_stdev, r.t_99, r.t_999);
 }
 
-/// What does not fit together is told with the test's name.
+/// Errors about options that exclude each other name the test.
 perf::Result measured(const perf::Options& o) {
   try {
     return perf::run(o);
@@ -169,7 +169,7 @@ int perf_command(const commands::Perf& given) {
 
 namespace {
 
-/// What does not fit together is told with the row's words.
+/// Errors about options that exclude each other name the row.
 double simulated(const std::string& file, const perf::Row& row) {
   try {
     return perf::simulate(row);

@@ -17,7 +17,8 @@ namespace loco::cli {
 
 namespace {
 
-/// What perftest has and a simulation of two hosts has not; taken, so that command lines can be pasted, and said.
+/// Options of perftest without meaning in a simulation of two hosts. They are accepted, so that command lines can be
+/// pasted, and named on stderr.
 struct Habit {
   const char* names;
   bool takes_value;
@@ -67,8 +68,8 @@ void add_habits(CLI::App& command, std::vector<std::string>& ignored) {
   }
 }
 
-/// What a default is depends on the test. An option that the test would refuse is taken, so that it can say why, and
-/// not shown.
+/// Defaults depend on the test. An option that the test refuses is parsed, so that the error can say why, but not
+/// shown.
 void add_test(CLI::App& command, perf::Test test, commands::Perf& a) {
   add_rows(command, commands::rows<commands::Perf>(), &a);
   const bool dma = perf::is_dma(test);

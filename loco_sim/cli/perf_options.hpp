@@ -9,7 +9,7 @@
 
 namespace loco::cli {
 
-/// Adds the command, and below it a command for each test; `chosen` becomes what the command line asks for.
+/// Adds the command, and below it a command for each test; `chosen` becomes the call that runs the test.
 void add_perf(CLI::App& app, commands::Perf& arguments, PerfValidateArguments& validate, std::function<int()>& chosen);
 
 }  // namespace loco::cli

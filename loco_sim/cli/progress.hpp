@@ -1,4 +1,4 @@
-// What is going on, on a terminal's last line; elsewhere nothing is said.
+// Progress on the last line of a terminal; silent where stderr is none.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();  ///< leaves the line empty
-  /// Is there somebody who looks, and did the last words come long enough ago?
+  /// Whether stderr is a terminal and the last update is old enough.
   [[nodiscard]] bool is_due() const;
   void show(const std::string& text);
 

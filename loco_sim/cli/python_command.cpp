@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Ctrl-C waits until somebody can answer it: an interpreter that is still starting shows where it was.
+/// SIGINT stays blocked until this handler is set: an interpreter that is interrupted while it starts prints a
+/// traceback.
 constexpr const char* kScript = R"(import os, signal, sys
 def interrupted(*_):
     try:

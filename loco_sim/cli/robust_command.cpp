@@ -42,7 +42,7 @@ std::vector<std::string> files_at(const std::string& path) {
 
 bool has_traces(const std::string& model) { return model == "rdmatso" || model == "rdmawait" || model == "loco"; }
 
-/// What the command says, as it goes.
+/// The command's output, printed test by test.
 class Reports {
  public:
   Reports(const commands::Robust& arguments) : arguments_(arguments) {}

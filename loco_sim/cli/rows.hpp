@@ -11,7 +11,7 @@ namespace loco::cli {
 /// In their order. `rows` and `owner` outlive the app. Rows without names are Python's.
 void add_rows(CLI::App& command, std::span<const options::Row> rows, void* owner);
 
-/// What the command line calls the option of this keyword: `--tx-depth`.
+/// The name of the keyword's option on the command line: `--tx-depth`.
 [[nodiscard]] std::string option_name(std::span<const options::Row> rows, std::string_view keyword);
 
 }  // namespace loco::cli

@@ -217,8 +217,7 @@ void tell(const scenario::Scenario& scenario, const RunResult& result, const Run
   }
 }
 
-/// Writes the trace, when one is wanted. What went wrong with that is told after the results: they are not lost with
-/// it.
+/// Writes the trace, if one is asked for. An error is kept and reported after the results, which are valid without it.
 std::string write_trace(const std::string& path, const trace::Trace& trace) {
   if (path.empty()) return {};
   try {
@@ -297,11 +296,11 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool 
 
 namespace {
 
-/// The same run under strong ordering, with this seed and those after it: what was wrong, or nothing.
+/// Repeats the run under strong ordering with this seed and the following ones; returns the first error, or nothing.
 struct StrongRuns {
   static constexpr std::uint64_t kRuns = 10;
   std::uint64_t wrong = 0;
-  std::string first{};  ///< what was wrong first
+  std::string first{};  ///< the first error
 
   [[nodiscard]] std::string text() const {
     if (wrong == 0) return fmt::format("under strong ordering: goes away, in {} runs: a fault of ordering\n", kRuns);

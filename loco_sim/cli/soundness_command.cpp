@@ -1,4 +1,4 @@
-// loco-sim soundness: bounded soundness of LOCO's libraries (docs/models.md). What is compared lies in model/litmus.
+// loco-sim soundness: bounded soundness of LOCO's libraries (docs/models.md). model/litmus compares; this file prints.
 #include <array>
 #include <chrono>
 #include <fmt/format.h>

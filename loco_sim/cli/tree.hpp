@@ -14,7 +14,7 @@ struct OptionInfo {
   std::vector<std::string> names;  ///< with their dashes, the long one first; empty: positional
   std::string name;                ///< of a positional
   std::string description;
-  std::string value;                 ///< what its value is called; empty: a flag
+  std::string value;                 ///< the name of its value; empty: a flag
   std::vector<std::string> choices;  ///< all values that it may have; empty: anything
   std::vector<std::string> known;    ///< some of the values that it may have, beside files; with a "=" at the end: keys
 };

@@ -20,7 +20,7 @@ namespace {
 
 using text::in_quotes;
 
-/// The command that the arguments have come to, and what they call it.
+/// The innermost command that was parsed, and its full name.
 const CLI::App& innermost(const CLI::App& app, std::string& path) {
   path += (path.empty() ? "" : " ") + app.get_name();
   const auto below = app.get_subcommands();
@@ -59,7 +59,7 @@ std::string left_over(const CommandInfo& command, const std::vector<std::string>
                      words.empty() ? found : with_hint(words.front(), known));
 }
 
-/// An argument that is missing, in words: what it may be, or what it is.
+/// A missing argument in words: its choices, or its description.
 std::string what_is(const CommandInfo& command, const std::string& name) {
   for (const OptionInfo& option : command.options) {
     const bool named = std::ranges::find(option.names, name) != option.names.end();

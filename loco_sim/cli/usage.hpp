@@ -1,4 +1,4 @@
-// Arguments that are wrong: what options accept, and the one line that says which was not.
+// Wrong arguments: checks of options' values, and the line on stderr that names the wrong one.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,8 +16,8 @@ namespace loco::cli {
 /// Accepts these words; completions and the manual list them.
 [[nodiscard]] CLI::Validator one_of_words(const std::vector<std::string>& words);
 
-/// Refuses empty text wherever the command, and those below it, take a value: it is what a shell makes of a variable
-/// that is not set. Options named in `but` look at it themselves.
+/// Refuses empty values of all options of the command and of those below it: a shell passes one for an unset variable.
+/// Options named in `but` check their value themselves.
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& but);
 
 /// Refuses `--json=1GiB` and `--quiet=no` in the command and those below it: a flag is there or not. (`=true` is
@@ -32,10 +32,10 @@ void refuse_values_of_flags(CLI::App& command);
 /// The coreRMA rules of an option `--rules`; a mistake is a UsageError of `command` (`loco-sim litmus`).
 [[nodiscard]] model::litmus::RuleSet named_rules(const std::string& command, const std::string& list);
 
-/// `loco-sim run: expected ..., found ...` for what parsing the arguments threw.
+/// The message `loco-sim run: expected ..., found ...` for an exception of the parser.
 [[nodiscard]] std::string usage_text(const CLI::App& app, const CLI::ParseError& error);
 
-/// A message about a file that was given to the command, with what the file is when that is another kind than it takes.
+/// A message about a file that was given to the command; names the file's kind where the command takes another.
 [[nodiscard]] std::string with_kind_of_file(const CLI::App& app, const std::string& message);
 
 }  // namespace loco::cli

@@ -1,4 +1,4 @@
-// What `loco-sim check` and `loco-sim exec --trace` say of a verbs program's run.
+// The verdict on a run of a verbs program, as `loco-sim check` and `loco-sim exec --trace` print it.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -40,7 +40,7 @@ verify::Program program_in(const std::string& path) {
   }
 }
 
-/// What counterexamples are tried on. A mistake is told before anything is searched.
+/// The hardware to replay counterexamples on. Read first, so that an error in it comes before a long search.
 std::vector<scenario::Hardware> hardware_of(const commands::Verify& arguments) {
   std::vector<scenario::Hardware> result;
   for (const std::string& name : arguments.replay_on)
@@ -177,7 +177,7 @@ int check_certificate(const commands::Verify& arguments, const verify::Program& 
   return !check.ended ? kUnknown : check.accepted ? kDone : kFailed;
 }
 
-/// What is for safety only says so where it finds other properties.
+/// Says of options for safety alone that they are no answer about the program's liveness properties.
 void require_safety_only(const commands::Verify& arguments, const verify::Program& program) {
   if (program.liveness.empty()) return;
   const char* option = !arguments.certificate.empty()         ? "--certificate"
@@ -214,7 +214,8 @@ void draw(const std::string& file, const std::vector<verify::Report>& reports) {
   }
 }
 
-/// Text or JSON to stdout, unless the drawing goes there. Returns what hardware shows, for the page.
+/// Prints text or JSON to stdout, unless the drawing goes there. Returns the results of the replays on hardware, for
+/// the page.
 std::vector<std::string> show(const commands::Verify& arguments, const std::vector<verify::Report>& reports,
                               const std::vector<scenario::Hardware>& hardware) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
@@ -236,7 +237,8 @@ std::vector<std::string> show(const commands::Verify& arguments, const std::vect
   return notes;
 }
 
-/// What was asked for in files. The verdict is out by now: that one cannot be written says nothing of the program.
+/// Writes the files that were asked for. The verdict is printed already, so that a file that cannot be written has an
+/// exit code of its own.
 int write_files(const commands::Verify& arguments, const std::vector<verify::Report>& reports,
                 const std::vector<std::string>& notes, const verify::CommandOptions& options) {
   int code = verify::exit_code(reports);

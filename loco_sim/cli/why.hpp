@@ -1,4 +1,4 @@
-// `run --why`: what the median operation of each kind went into, as a table and as JSON.
+// `run --why`: the stages of the median operation of each kind, as a table and as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

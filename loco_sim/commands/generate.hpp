@@ -1,4 +1,4 @@
-// What calls of `loco-sim generate` and of Python's generate() say.
+// The arguments of `loco-sim generate` and of Python's generate().
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace loco::commands {
 
 struct Generate {
-  model::corerma::GenerateOptions options{};  ///< without what the texts say
+  model::corerma::GenerateOptions options{};  ///< without the members that the texts below stand for
   std::string pivot;
   std::string rules = "corerma";  ///< a rule set by name, or a list of rules
   std::string statements;         ///< empty: all
@@ -24,7 +24,7 @@ struct Generate {
 template <>
 [[nodiscard]] std::span<const options::Row> rows<Generate>();
 
-/// The options with what the texts say. Throws std::invalid_argument, `--option: expected ..., found ...`.
+/// The options, with the texts parsed. Throws std::invalid_argument, `--option: expected ..., found ...`.
 [[nodiscard]] model::corerma::GenerateOptions options_of(const Generate& arguments);
 
 }  // namespace loco::commands

@@ -1,4 +1,4 @@
-// What calls of `loco-sim litmus` and of Python's litmus() say.
+// The arguments of `loco-sim litmus` and of Python's litmus().
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What calls of `loco-sim corerma` and `fit`, and of Python's corerma() and fit(), say.
+// The arguments of `loco-sim corerma` and `fit`, and of Python's corerma() and fit().
 #pragma once
 
 #include <optional>

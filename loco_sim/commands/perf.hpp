@@ -1,4 +1,4 @@
-// What calls of `loco-sim perf` and of Python's perf() say.
+// The arguments of `loco-sim perf` and of Python's perf().
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What calls of `loco-sim robust` and of Python's robust() say.
+// The arguments of `loco-sim robust` and of Python's robust().
 #pragma once
 
 #include <string>

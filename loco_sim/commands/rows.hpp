@@ -1,4 +1,4 @@
-// The tables of what commands take.
+// The tables of the commands' options.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace loco::commands {
 template <class Command>
 [[nodiscard]] std::span<const options::Row> rows() = delete;
 
-// What several of them say.
+// Texts that several tables share.
 inline constexpr std::string_view kJson = "Print JSON in place of text";
 inline constexpr std::string_view kTimes = "In JSON: how long it took on this machine, too, which no two runs agree on";
 inline constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;

@@ -1,4 +1,4 @@
-// What calls of `loco-sim verify` and of Python's verify() say.
+// The arguments of `loco-sim verify` and of Python's verify().
 #pragma once
 
 #include <string>

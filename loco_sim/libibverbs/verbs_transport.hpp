@@ -35,7 +35,6 @@ class VerbsTransport final : public process::ProcessTransport {
   void connect(NodeId node, std::uint32_t number) override { ends_.connect(node, number); }
 
   [[nodiscard]] std::int64_t retries_ps() const override { return Device::retries_ps(); }
-  [[nodiscard]] const std::string& device_name() const { return device_.name(); }
 
  private:
   Registered register_memory(void* memory, std::uint64_t size) override;

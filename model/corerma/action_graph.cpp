@@ -5,17 +5,17 @@
 namespace loco::model::corerma {
 namespace {
 
-/// The later actions of a process, by what rules ask of them.
+/// The later actions of a process, grouped as the rules name them.
 struct Later {
   using ByTarget = std::array<Actions, kHostsMax>;
 
   Actions all = 0;
   Actions local = 0;
   Actions put_sources = 0;
-  Actions operands = 0;                             ///< what rga and cas read of their process
+  Actions operands = 0;                             ///< actions by which rga and cas read their operands
   ByTarget external{}, flushes{};                   ///< all of a statement's
   ByTarget on_target{}, puts{}, gets{}, atomics{};  ///< Remote actions
-  ByTarget results{};                               ///< what statements write to their process
+  ByTarget results{};                               ///< actions by which statements write results to their process
 };
 
 class Builder {
@@ -119,7 +119,7 @@ class Builder {
     if (rule == pivot_) g_.pivot_after[index(from)] |= to;
   }
 
-  /// What keeps the order of remote actions on one target.
+  /// Adds the edges of the rules that order remote actions on one target.
   void route(const Statement& s, int remote, const Later& later, int process) {
     const auto to = [&](const Later::ByTarget& set) { return set[index(s.host)]; };
     const bool to_self = s.host == process;

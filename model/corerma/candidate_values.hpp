@@ -31,7 +31,7 @@ class CandidateValues {
   CandidateValues(const Program& program, const ActionGraph& graph, const Witness& candidate)
       : program_(program), graph_(graph), candidate_(candidate), constants_(program) {}
 
-  /// What an action reads; nothing if it depends on itself.
+  /// The value that an action reads; empty if the value depends on itself.
   [[nodiscard]] std::optional<std::int64_t> read(int action) const { return read(action, 0); }
 
  private:

@@ -18,7 +18,7 @@ namespace loco::model::corerma {
 /// The same, parsed.
 [[nodiscard]] litmus::Program to_litmus(const Test& test, RuleSet rules);
 
-/// A test with what it expects.
+/// A test as a document with its expected outcome.
 struct Expectation {
   litmus::Program program;
   std::vector<litmus::Outcome> outcomes;  ///< every outcome under the rules, sorted

@@ -24,7 +24,7 @@ bool ProgramEnumerator::run(int size, const Program* after, const Visit& visit) 
   return run_lengths(0, size, size);
 }
 
-/// How many actions each process has; what is left of the size is variables.
+/// Chooses the number of actions of each process; the rest of the size is variables.
 bool ProgramEnumerator::run_lengths(int process, int most, int left) {
   if (process == space_.processes) {
     if (left == 0) return true;
@@ -173,7 +173,7 @@ void ProgramEnumerator::change(int variable, int by) {
   deficit += std::max(0, -balance);
 }
 
-/// Can what there is become a program in which every writer is read?
+/// Whether the statements so far can be completed to a program in which every writer is read.
 bool ProgramEnumerator::may_complete(int process) const {
   int missing = variables_left_;
   for (int h = 0; h < space_.hosts; ++h) {

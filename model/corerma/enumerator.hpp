@@ -20,7 +20,7 @@ struct ProgramSpace {
   int processes = 1;
   int hosts = 1;  ///< at least as many
   std::array<bool, kKinds> statements = {true, true, true, true, true, true, true};
-  /// Only programs with one of these kinds of statement, if any is set: what a pivot is about.
+  /// Only programs with a statement of one of these kinds, if any is set: other programs cannot show the pivot.
   std::array<bool, kKinds> needed{};
 
   [[nodiscard]] bool has(Kind kind) const { return statements[static_cast<std::size_t>(kind)]; }
@@ -48,13 +48,12 @@ class ProgramEnumerator {
   [[nodiscard]] bool may_complete(int process) const;
   void account(const Statement& s, int sign);
   void change(int variable, int by);
-  [[nodiscard]] bool has_needed() const;
   bool leaf();
 
   ProgramSpace space_;
   const Program* after_ = nullptr;
   const Visit* visit_ = nullptr;
-  bool at_edge_ = false;  ///< what there is so far begins `after_`
+  bool at_edge_ = false;  ///< the statements so far are a prefix of `after_`
   Program program_;
   std::array<int, kProcessesMax> length_{}, left_{};
   int actions_left_ = 0;

@@ -75,10 +75,11 @@ struct Program {
 /// variables, then the host of the remote variable or flush.
 [[nodiscard]] std::string text(const Program& program);
 
-/// Reads such a text. Throws std::invalid_argument with `expected ..., found ...` for what is none.
+/// Parses such a text. Throws std::invalid_argument, `expected ..., found ...`, for any other.
 [[nodiscard]] Program parse_program(std::string_view text);
 
-/// Is it numbered by first appearance, and no later than what exchanging processes makes of it?
+/// Whether the program is the representative of its class: numbered by first appearance, and first (`before`) among the
+/// programs that exchanging processes gives.
 [[nodiscard]] bool is_canonical(const Program& program);
 
 /// The same program with processes in the given order, renumbered: process i of the result is `order[i]` of this one.

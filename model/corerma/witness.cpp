@@ -71,7 +71,7 @@ bool WitnessSearch::try_edge(int a, int b) {
   b_ = b;
   Order o{};
   for (int i = 0; i < g_.n; ++i) o.reach[index(i)] = o.edge[index(i)] = 0;
-  // What the rules order by themselves goes forward in program order: one pass backwards closes it.
+  // The rules alone only order forward in program order, so one pass backwards gives the transitive closure.
   for (int i = g_.n - 1; i >= 0; --i) {
     Actions after = g_.after[index(i)];
     if (i == a) after &= ~bit(b);
@@ -80,7 +80,8 @@ bool WitnessSearch::try_edge(int a, int b) {
     for (Actions rest = after; rest != 0; rest &= rest - 1) reach |= o.reach[index(std::countr_zero(rest))];
     o.reach[index(i)] = reach;
   }
-  if ((o.reach[index(a)] & bit(b)) != 0) return false;  // another way from a to b: taking the edge out is in vain
+  // With another path from a to b, removing the edge removes no cycle.
+  if ((o.reach[index(a)] & bit(b)) != 0) return false;
   if (g_.steps) {
     for (int i = 0; i < g_.n; ++i)
       if (any_of(o.edge[index(i)], [&](int j) { return !add(o, i, j); })) return false;
@@ -106,7 +107,8 @@ bool WitnessSearch::add_one(Order& o, int i, int j) const {
   return true;
 }
 
-/// False if the edge makes a cycle. AT: what is ordered with one action of an rga is with all.
+/// Adds an edge; false if it closes a cycle. By rule AT an action ordered with one action of an rga is ordered with all
+/// of them.
 bool WitnessSearch::add(Order& o, int i, int j) const {
   if (!g_.steps || g_.step_first[index(i)] == g_.step_first[index(j)]) return add_one(o, i, j);
   if (i == a_ && j == b_) return true;
@@ -208,7 +210,7 @@ bool WitnessSearch::pick(int v, int r, int w, Actions left, Actions unread, cons
 
 /// R1 without WS: a read comes before the writers that hb puts after its source. Grows hb until it asks for no more.
 bool WitnessSearch::settle(Order& o) const {
-  for (int i = 0; i < g_.n; ++i) o.reach[index(i)] = o.edge[index(i)];  // without what was assumed
+  for (int i = 0; i < g_.n; ++i) o.reach[index(i)] = o.edge[index(i)];  // without the assumed edge
   for (int k = 0; k < g_.n; ++k)
     for (int i = 0; i < g_.n; ++i)
       if ((o.reach[index(i)] & bit(k)) != 0) o.reach[index(i)] |= o.reach[index(k)];

@@ -50,7 +50,7 @@ class WitnessSearch {
  private:
   struct Order {
     std::array<Actions, kSizeMax> reach;  ///< closure, with the assumed edge
-    std::array<Actions, kSizeMax> edge;   ///< what hb has
+    std::array<Actions, kSizeMax> edge;   ///< edges of hb; the assumed edge is not among them
   };
 
   bool try_edge(int a, int b);

@@ -63,7 +63,7 @@ std::optional<Model> find_model(std::string_view name) {
 
 namespace {
 
-/// What is a thread's own comes in its order, and at once.
+/// A thread's own accesses take effect in program order, each at once.
 void make_strong(const Skeleton& x, int but, Axioms& a) {
   for (int i = 0; i < x.n; ++i) {
     if (x.sub(i).thread == but) continue;

@@ -62,8 +62,8 @@ struct Axioms {
   Set started;
   /// Remote atomics that write: the aNAR, and the aNRW that it feeds.
   std::vector<std::pair<int, int>> atomics;
-  /// Pairs of aNAR that rao orders, one way or the other. What comes later is also after the write of what comes
-  /// earlier; all that is in so.
+  /// Pairs of aNAR that rao orders, one way or the other. The later atomic also follows the earlier one's write; both
+  /// are edges of so.
   std::vector<std::pair<int, int>> rao;
 
   /// The aNRW that an aNAR feeds, or kNone.
@@ -81,12 +81,13 @@ struct Axioms {
   // coreRMA without some of its rules, or with more than the paper's.
   RuleSet rules;   ///< that made these axioms
   bool r1 = true;  ///< hb hides an atomic write from atomic reads (false: they may read what is overwritten)
-  bool r2 = true;  ///< an atomic read comes after what it reads
+  bool r2 = true;  ///< an atomic read comes after the write that it reads from
   /// R1 without WS: writes are in no order but hb's own, so rb holds where w1 hb w2 and not where mo says so.
   bool rb_from_hb = false;
   /// May values depend on themselves without a cycle? Then such candidates are left out: no value is made of nothing.
   bool values_may_cycle = false;
-  /// First and last subevent of each event that is one step: what is ordered with one of its subevents is with all.
+  /// First and last subevent of each event that is one step: a subevent ordered with one of its subevents is ordered
+  /// with all.
   std::vector<std::pair<int, int>> steps;
 
   /// Does hb grow by itself? Calls `need(i, j, rule)` for each pair that `hb` lacks and the axioms ask for, given
@@ -144,8 +145,8 @@ bool bal(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool rbl(const Skeleton& x, const ModelOptions& options, Axioms& a);
 bool msw(const Skeleton& x, const ModelOptions& options, Axioms& a);
 void corerma(const Skeleton& x, RuleSet rules, Axioms& a);
-/// Why is subevent i before j, as far as the rules order what statements do? Each set of rules that orders them by
-/// itself and has none to spare: one rule, or two that order them only together. None where the rules do not.
+/// Why subevent i is before j by the rules alone: every minimal set of rules that orders them, which is one rule, or
+/// two that order them only together. Empty where the rules do not order them.
 [[nodiscard]] std::vector<RuleSet> core_reasons(const Skeleton& x, RuleSet rules, int i, int j);
 
 struct Model {

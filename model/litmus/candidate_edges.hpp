@@ -84,10 +84,10 @@ class CandidateEdges {
     return forward ? add_mo(g, p.a, p.b) : add_mo(g, p.b, p.a);
   }
 
-  /// Adds what the new pair rf(w, r) decides about mo between w and the other writes of the cell.
+  /// Adds the edges of mo between w and the cell's other writes that follow from the new pair rf(w, r).
   bool cohere(Graph& g, int w, int r) const;
 
-  /// Adds what hb asks for by itself (Axioms::grow), to a fixpoint.
+  /// Adds the edges that follow from hb (Axioms::grow), to a fixpoint.
   bool grow(Graph& g) const;
 
   /// False if hb holds a pair that it must not hold.

@@ -27,7 +27,7 @@ std::string stamp_name(const Skeleton& x, const SubEvent& s) {
   return is_family(s.stamp) ? n + "_" + std::to_string(s.node) : n;
 }
 
-/// What the rule says of an edge from i.
+/// The reason for an edge from i, in the rule's words.
 std::string words_of(const Skeleton& x, int i, Rule rule) {
   switch (rule) {
     case Rule::f1:
@@ -116,7 +116,7 @@ void CandidateGraph::add_fixed() {
   for (int i = 0; i < x_.n; ++i) {
     (x_.ppo.row(i) | a_.so.row(i)).for_each([&](int j) { add(i, j, false); });
     a_.ib.row(i).for_each([&](int j) {
-      // An edge of ib that says no more than one of ppo or so is told once.
+      // An edge of ib between subevents that ppo or so orders, too, is shown once.
       const bool known = x_.ppo.contains(i, j) || a_.so.contains(i, j);
       if (!known || a_.started.contains(i) || a_.started.contains(j)) add(i, j, true);
     });
@@ -233,7 +233,7 @@ void CandidateGraph::grow(const Candidate& c, std::vector<LabelledEdge>& edges) 
     Relation hb(x_.n);
     for (const LabelledEdge& e : edges) hb.add(e.from, e.to);
     hb = hb.closure();
-    if (!hb.irreflexive()) return;  // what follows from a cycle tells nothing
+    if (!hb.irreflexive()) return;  // every edge follows from a cycle
     a_.grow(
         x_, [&](int i, int j) { return hb.contains(i, j); }, [&](int r) { return c.rf[r]; },
         [&](int i, int j, Rule rule) {

@@ -47,7 +47,7 @@ class CandidateGraph {
   [[nodiscard]] std::pair<std::string, std::string> name_verbs(int i, int j, bool in_ib) const;
   /// ` (R1)` where the model has the rule.
   [[nodiscard]] std::string by_rule(Rule rule) const;
-  /// Adds what hb asks for by itself (Axioms::grow).
+  /// Adds the edges that follow from hb (Axioms::grow).
   void grow(const Candidate& c, std::vector<LabelledEdge>& edges) const;
 
   const Skeleton& x_;

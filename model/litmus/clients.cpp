@@ -180,7 +180,7 @@ bool idle_thread(const ClientAlphabet& a, int thread, const std::vector<int>& ca
     const Kind before = i > 0 ? at(own, at(calls, i - 1)).kind : Kind::other;
     const Kind after = last ? Kind::other : at(own, at(calls, i + 1)).kind;
     switch (c.kind) {
-      case Kind::wait:  // orders what it waits for before what comes later
+      case Kind::wait:  // orders the operations waited for before later calls
         if (!started || last) return true;
         started = false;
         break;
@@ -212,7 +212,7 @@ bool idle_thread(const ClientAlphabet& a, int thread, const std::vector<int>& ca
 
 namespace {
 
-/// The client's calls, with what lies around each.
+/// The client's calls, each with the calls before and after it.
 class Surroundings {
  public:
   Surroundings(const ClientAlphabet& a, const Client& client) : a_(a), client_(client) {}

@@ -26,7 +26,7 @@ struct ClientCall {
 /// Per thread, indices of its calls in the alphabet.
 using Client = std::vector<std::vector<int>>;
 
-/// What the clients of a library are made of: the document around the threads, and each thread's calls.
+/// The parts of a library's clients: the document around the threads, and the calls that a thread may make.
 struct ClientAlphabet {
   std::string head;
   std::vector<int> nodes;  ///< of the threads

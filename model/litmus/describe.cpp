@@ -1,5 +1,5 @@
-// A test told in two sentences: who does what; and of each outcome that the document names, whether it may be seen and
-// what decides that.
+// A test in sentences: the steps of each thread; then, for each outcome that the document names, whether it is allowed
+// and which orders decide that.
 #include "model/litmus/describe.hpp"
 
 #include <algorithm>

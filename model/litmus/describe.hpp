@@ -1,4 +1,4 @@
-// A test in words: who does what, and what decides an outcome.
+// A test in words: the steps of each thread, and the orders that decide an outcome.
 #pragma once
 
 #include <string>

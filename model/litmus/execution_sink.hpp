@@ -41,7 +41,7 @@ struct ExecutionSink {
     ++steps;
     return tick() && (steps != ask_at || (*ask)());
   }
-  /// The same for what is less than a step.
+  /// The same for work that counts as less than a step.
   bool tick() {
     constexpr std::uint64_t kPollEvery = 4096;
     constexpr std::uint64_t kAskEvery = 256;

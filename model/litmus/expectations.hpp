@@ -1,4 +1,5 @@
-// What a litmus document expects: the locations whose final values it asks for, and outcomes.
+// The expectations of a litmus document: locations whose final values belong to an outcome, and outcomes allowed and
+// forbidden.
 #pragma once
 
 #include "model/litmus/program.hpp"

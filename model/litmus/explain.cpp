@@ -193,7 +193,7 @@ class Refutation {
       });
       if (here) return count(f);
     }
-    // A candidate that the weaker model refutes says nothing of what the stronger one adds.
+    // A candidate that the weaker model refutes, too, does not show why the stronger model forbids the outcome.
     for (const CandidateGraph* graph : {weaker_ ? &*weaker_ : nullptr, &graph_}) {
       if (graph == nullptr) continue;
       std::vector<LabelledEdge> cycle = graph->shortest_cycle(graph == &graph_ ? edges : graph->edges(candidate_));
@@ -288,7 +288,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
   std::optional<Model> weaker;
   if (!options.weaker.empty()) weaker = find_model(options.weaker);
   std::vector<Explanation> explanations;
-  std::map<std::string, std::size_t> known;  // by what the cycle says
+  std::map<std::string, std::size_t> known;  // by the text of the cycle
   bool possible = false;
   for_each_skeleton(program, model, search_options(options), [&](const Skeleton& x, const Axioms& a) {
     Axioms weak;

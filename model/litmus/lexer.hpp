@@ -29,7 +29,7 @@ struct Token {
 [[nodiscard]] std::vector<Token> tokenize(std::string_view code, const std::vector<text::Mark>& positions,
                                           const std::string& file);
 
-/// What an error message calls the token.
+/// The token as error messages name it.
 [[nodiscard]] std::string describe(const Token& token);
 
 }  // namespace loco::model::litmus

@@ -34,12 +34,12 @@ struct Options {
   std::function<void()> poll = {};         ///< called now and then; what it throws ends the search
   std::function<bool()> out_of_time = {};  ///< asked now and then; true stops the search, which is then incomplete
   std::string time_limit = {};             ///< what a note calls that: "2 s"
-  /// explain_forbidden: a model with fewer rules. Cycles that it does not have are told first: they are what the other
-  /// rules forbid the outcome by.
+  /// explain_forbidden: a model with fewer rules. Cycles that this model does not have are told first: they need the
+  /// rules that the model under test adds.
   std::string weaker = {};
 };
 
-/// What an engine found out about a program, and how that compares with the document's expectations.
+/// An engine's outcomes of a program, compared with the document's expectations.
 struct Result {
   std::string name;
   std::string model;
@@ -59,7 +59,7 @@ struct Result {
   double seconds = 0;                   ///< wall-clock time, set by the command line only
 };
 
-/// Of a result that has been judged. Only what ran to its end and met the expectations is ok.
+/// Requires a judged result. Ok only if the search ran to its end and the expectations are met.
 enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
 [[nodiscard]] Verdict verdict_of(const Result& result);
 /// "ok", "fail", "incomplete", "not run".
@@ -74,7 +74,7 @@ enum class Verdict : std::uint8_t { ok, fail, incomplete, not_run };
 /// yes, what is left is not compared, and the result is incomplete.
 void judge(const Program& program, bool exhaustive, Result& result, const std::function<bool()>& stop = {});
 
-/// What a result says of an assertion that fails.
+/// An assertion that fails, as results show it.
 [[nodiscard]] std::string assertion_text(const Program& program, int thread, int instruction);
 
 /// An execution, ready to be told. Relations are on the subevents of `nodes`, by position.
@@ -112,14 +112,14 @@ struct Explanation {
 [[nodiscard]] std::vector<Explanation> explain_forbidden(const Program& program, const PartialOutcome& outcome,
                                                          const Options& options = {});
 
-/// What to say of an outcome that `witness` does not find and explain_forbidden has no cycle for.
+/// The text for an outcome that `witness` does not find and explain_forbidden has no cycle for.
 struct NoCandidate {
   std::string text;     ///< "is impossible: ..."
   bool decided = true;  ///< false: too large to know, or loops were cut
 };
 [[nodiscard]] NoCandidate why_no_candidate(const Program& program, const Options& options = {});
 
-/// The test in two sentences: who does what; which of the outcomes that the document names may be seen, and why.
+/// The test in sentences: the steps of each thread; then which outcomes of the document are allowed, and why.
 [[nodiscard]] std::string describe(const Program& program, const Options& options = {});
 
 /// In words, several lines.

@@ -85,7 +85,7 @@ class LockSoundness {
     for (const int n : nodes()) {
       if (options_.lock_bug == LockBug::no_fence) continue;
       const bool used = std::any_of(work.begin(), work.end(), [&](int w) { return kBefore[w].node == n; });
-      // What goes to the lock's own node is in front of the lock on its queue pair; gets wait for the fence.
+      // Operations to the lock's own node precede the release on its queue pair; gets wait for the fence.
       if (used && n == 2) code += "rfence(2); ";
       if (used && n != 2)
         code += "get(_, x" + std::to_string(n) + ") as f" + std::to_string(n) + "; wait(f" + std::to_string(n) + "); ";

@@ -99,7 +99,8 @@ class LocoStatement {
     }
   }
 
-  /// The identifier of what the poll at the end of the path takes: the k-th poll of a node, the k-th operation.
+  /// The identifier of the operation whose completion the poll at the end of the path takes: the k-th poll of a node
+  /// takes the k-th operation.
   [[nodiscard]] Value polled() const {
     const Program& program = writer_.program();
     std::vector<int> operations;  // their identifiers

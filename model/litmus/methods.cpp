@@ -89,7 +89,7 @@ class TupleSizes {
     if (elements != 0) l.tuple_size = elements;
   }
 
-  /// What may be a call: a word, `(`, and its first argument.
+  /// Tokens that may begin a call: a word, `(`, and the first argument.
   void statement(const std::vector<Token>& tokens, std::size_t word) {
     const Token& argument = tokens[word + 2];
     Location* const first = find(argument);

@@ -11,7 +11,7 @@
 
 namespace loco::model::litmus {
 
-/// The index of what has that name, or kNone.
+/// The index of the element of that name, or kNone.
 template <class Named>
 int find_name(const std::vector<Named>& list, std::string_view name) {
   for (int i = 0; i < len(list); ++i)

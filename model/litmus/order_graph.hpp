@@ -65,7 +65,7 @@ class OrderGraph {
   static void merge(Row& into, const Row& from) {
     for (std::size_t w = 0; w < into.size(); ++w) into[w] |= from[w];
   }
-  /// What reaches a reaches what b reaches.
+  /// Every node that reaches a now reaches every node that b reaches.
   void join(int a, int b) {
     Row gained = row(b);
     gained[word(b)] |= bit(b);

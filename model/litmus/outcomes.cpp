@@ -212,7 +212,7 @@ std::size_t Outcomes::bytes_with_one_more() const {
   // a table, all of which are of like size, beside the one of twice as many slots that takes its place
   const std::size_t slots = slots_ == 0 ? kFirstSlots : 4 * (slots_ / std::max<std::size_t>(1, parts_.size()));
   if (count_ >= kScanned) more += slots * sizeof(std::uint32_t);
-  // in its place comes what sorting takes, twice the order
+  // sorting takes twice the size of the order in its place
   const std::size_t order = 2 * count_ * sizeof(std::uint32_t), table = slots_ * sizeof(std::uint32_t);
   return bytes() + std::max(more, order > table ? order - table : 0);
 }

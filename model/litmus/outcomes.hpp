@@ -58,13 +58,13 @@ class Outcomes {
   /// Its place, or size().
   [[nodiscard]] std::size_t find(std::span<const Value> outcome) const;
 
-  /// Puts them in order, and gives back what finding took. `stop` is asked now and then: if it says yes, nothing is
-  /// sorted, and false is returned.
+  /// Sorts the outcomes, and frees the table that finding them took. `stop` is asked now and then: if it says yes,
+  /// nothing is sorted, and false is returned.
   bool sort(const std::function<bool()>& stop = {});
   /// The places of the least ones, so many at most, in order. Takes one pass where they are not sorted.
   [[nodiscard]] std::vector<std::uint32_t> least(std::size_t most) const;
 
-  /// What the set takes, and what one more outcome could make it take while the table grows.
+  /// The set's bytes, and the bytes it may take for a moment while the table grows for one more outcome.
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] std::size_t bytes_with_one_more() const;
 

@@ -22,7 +22,7 @@ class PathWriter {
   static int operation(ThreadPath& p, ExprOp op, int a, int b);
   /// `then` where the condition is not 0, else `otherwise`.
   static int select(ThreadPath& p, int condition, int then, int otherwise);
-  /// What a subevent has read.
+  /// The value that a subevent has read.
   static int read_of(ThreadPath& p, int sub);
   int evaluate(ThreadPath& p, int expr) const;
 
@@ -60,7 +60,7 @@ using PendingPaths = std::vector<PathState>;
 void write_loco_statement(const PathWriter& writer, const PathOptions& options, PathState& s, const Instruction& i,
                           PendingPaths& pending);
 
-/// The same for what model `verbs` posts and polls.
+/// The same for posts and polls of model `verbs`.
 void write_verbs_statement(const PathWriter& writer, PathState& s, const Instruction& i, PendingPaths& pending);
 
 /// The same for a statement of coreRMA (paper, Table 3); none of them forks.

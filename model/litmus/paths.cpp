@@ -68,7 +68,7 @@ class PathBuilder {
     const int instruction = s.pc;
     ++s.pc;
     const Symbol c = at(s.path.symbols, condition);
-    // What the other value of the condition leads to; false when the path is cut off.
+    // Continues with the other value of the condition; false when the path is cut off.
     const auto go = [&](PathState& to, bool nonzero) {
       if (nonzero) return true;
       if (i.op == Op::branch_zero) return go_to(to, i.jump, instruction);

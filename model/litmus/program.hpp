@@ -125,11 +125,11 @@ enum class Op : std::uint8_t {
   assertion,    ///< assert(expr)
 };
 
-/// A read-modify-write at another node's NIC, of any model: what was read goes to a local location.
+/// A read-modify-write at another node's NIC, of any model: the old value goes to a local location.
 [[nodiscard]] constexpr bool is_remote_atomic(Op op) {
   return op == Op::rcas || op == Op::rfaa || op == Op::rga || op == Op::remote_cas;
 }
-/// coreRMA: what a statement says of single accesses; of the others it says the same.
+/// coreRMA: atomicity of single accesses of a statement; the others have that of the statement.
 struct Atomicity {
   std::optional<bool> location{}, source{}, operand{}, operand2{};
 };
@@ -200,7 +200,7 @@ struct RingBuffer {
   std::vector<int> readers;  ///< threads, sorted
 };
 
-/// What an outcome tells: a register of a thread, or a location's final value (the copy on `node`).
+/// A component of an outcome: a register of a thread, or a location's final value (the copy on `node`).
 struct Observable {
   std::string name;  ///< `a`, `z`, `s@2`
   int thread = kNone;
@@ -221,7 +221,7 @@ using PartialOutcome = std::vector<std::pair<int, Value>>;
 [[nodiscard]] bool agrees(const PartialOutcome& partial, OutcomeView outcome);
 [[nodiscard]] bool agrees(OutcomeView allowed, OutcomeView seen);
 
-/// What a file of herd's asks of the states (herd.hpp).
+/// The condition of a herd file on the final states (herd.hpp).
 struct HerdCondition {
   enum class Quantifier : std::uint8_t { exists, forall, not_exists } quantifier = Quantifier::exists;
   struct Node {
@@ -268,7 +268,7 @@ struct Program {
   [[nodiscard]] const std::vector<std::string>& request_names() const {
     return verbs.names.empty() ? work_ids : verbs.names;
   }
-  /// What a poll of rdmatso tells of an operation: its identifier, which is a value of its own kind unless it is a
+  /// The value that a poll of rdmatso returns for an operation: its identifier, a value of its own kind unless it is a
   /// number; kNoName without one.
   [[nodiscard]] Value identifier(int work_id) const;
   /// The index of the tuple as a value, adding it if it is new.

@@ -52,7 +52,7 @@ class Local {
  private:
   [[nodiscard]] bool of_library(int s) const { return x_.sub(s).library != Library::rdmawait; }
 
-  /// The subevents of each call's implementation; those of what is no call of the library stand for themselves.
+  /// The subevents of each call's implementation; subevents outside of calls of the library stand for themselves.
   void find_parts() {
     std::map<std::pair<int, int>, std::vector<int>> by_statement;
     for (int i = 0; i < y_.n; ++i) {
@@ -130,7 +130,7 @@ class Local {
     return is_family(stamp) ? static_cast<std::uint32_t>(node) : 0;
   }
 
-  /// What the execution says of the accesses that stand for themselves.
+  /// The relations of the execution between accesses that stand for themselves.
   [[nodiscard]] Witness image() const {
     Witness w(x_.n);
     const auto map = [&](const Relation& from, Relation& to) {

@@ -23,7 +23,7 @@ struct PromiseResult {
   bool complete = true;  ///< false: executions were left out at `executions_max`
 };
 
-/// `client` is over sv, bal, rbl or msw, straight-line; `implemented` what implement() made of it.
+/// `client` is over sv, bal, rbl or msw, straight-line; `implemented` is implement(client).
 [[nodiscard]] PromiseResult check_promises(const Program& client, const Program& implemented,
                                            const ModelOptions& options, int loop_bound, std::uint64_t executions_max);
 

@@ -135,7 +135,7 @@ std::string observation(const Program& program, const Result& result, const Part
          std::to_string(negative) + "\n";
 }
 
-/// What is asked, by herd's words.
+/// The document's condition in herd's syntax.
 const char* asked(const Program& program, const Result& result) {
   using Quantifier = HerdCondition::Quantifier;
   if (program.condition)

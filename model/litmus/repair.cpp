@@ -1,4 +1,4 @@
-// What can be inserted into a program so that it becomes robust (docs/robustness.md).
+// Finds smallest sets of statements whose insertion makes a program robust (docs/robustness.md).
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -120,7 +120,7 @@ class Inserter {
     const std::vector<int> statement = statements_of(at(out_.threads, thread_));
     const std::vector<Instruction> old = std::move(code_);
     code_.clear();
-    std::vector<int> before, after;  // where each old instruction is, with and without what stands in front of it
+    std::vector<int> before, after;  // new places of each instruction: of what is inserted in front of it, and its own
     std::vector<int> origin;         // of each new instruction, the old one; kNone: inserted
     for (int pc = 0; pc < len(old); ++pc) {
       before.push_back(len(code_));
@@ -137,7 +137,7 @@ class Inserter {
     for (int pc = 0; pc < len(code_); ++pc) {
       Instruction& i = at(code_, pc);
       if (at(origin, pc) == kNone || i.jump == kNone) continue;
-      // Back to the head of a loop: what stands in front of the loop is not repeated.
+      // A jump back to the head of a loop skips statements inserted in front of the loop: they are not repeated.
       i.jump = at(i.jump <= at(origin, pc) ? after : before, i.jump);
     }
   }

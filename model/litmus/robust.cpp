@@ -11,7 +11,7 @@
 namespace loco::model::litmus {
 namespace {
 
-/// The points of a trace and what orders them.
+/// The points of a trace and the relation po, rf, mo, rb between them.
 class TraceGraph {
  public:
   TraceGraph(const Skeleton& x, const Axioms& a, const Sources& rf, const Relation& mo) : x_(x), edges_(x.n) {
@@ -31,7 +31,7 @@ class TraceGraph {
       for (int w = 0; w < x.n; ++w)
         if (x.sub(w).writes && a.rf.contains(w, r) && (source < 0 || mo.contains(source, w))) add(r, w);
     }
-    // What barriers and ring buffers keep apart, `sc` keeps apart, too.
+    // Orders by barriers and ring buffers hold under `sc`, too.
     for (const Library kept : {Library::bal, Library::rbl})
       a.so.from(x.libraries.at(static_cast<std::size_t>(kept))).for_each([&](int i, int j) { add(i, j); });
   }
@@ -58,7 +58,7 @@ std::vector<int> TraceGraph::cycle() const {
     bool found = false;
     for (std::size_t q = 0; q < queue.size() && !found; ++q)
       edges_.row(queue[q]).for_each([&](int next) {
-        // Accesses alone are told; barriers and ring buffers where they are what closes the cycle.
+        // The text names accesses only, and barriers and ring buffers only where the cycle needs them.
         if (found || at(from, next) != kNone) return;
         at(from, next) = queue[q];
         found = next == start;
@@ -158,7 +158,7 @@ std::optional<bool> outcomes_of_sc(const Program& program, const Model& model, c
   const bool within =
       std::includes(strong.outcomes.begin(), strong.outcomes.end(), weak.outcomes.begin(), weak.outcomes.end());
   if (within) return left_out(weak, options).empty() ? std::optional(true) : std::nullopt;
-  // More turns of a loop might give `sc` what it lacks.
+  // With more turns of a loop `sc` might have the outcome, too.
   return strong.cut_loops ? std::nullopt : std::optional(false);
 }
 

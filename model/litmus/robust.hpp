@@ -29,7 +29,7 @@ struct RobustOptions {
   std::function<bool()> out_of_time = {};
 };
 
-/// What may be put before a statement.
+/// A statement that a repair may insert before another.
 struct Insertion {
   enum class Kind : std::uint8_t { rfence, mfence, wait, flush };  ///< the cheapest first
   int thread = 0;
@@ -68,7 +68,8 @@ struct Robustness {
 /// Throws text::InputError if the program has statements that the model lacks, std::invalid_argument for another model.
 [[nodiscard]] Robustness robustness(const Program& program, const RobustOptions& options = {});
 
-/// Is every trace SC? By search of the whole program, or with one thread weak at a time: what `robustness` is made of.
+/// Whether every trace is SC: by search of the whole program, or with one thread weak at a time. `robustness` uses
+/// both.
 struct TraceVerdict {
   std::optional<bool> robust;
   std::optional<Outcome> outcome;

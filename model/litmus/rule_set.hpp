@@ -33,16 +33,16 @@ enum class Rule : std::uint8_t {
   gg,   ///< IR for two gets only
   sr,   ///< a put reads its source when it is issued: its er is a local action, too
   at,   ///< the three actions of an rga are one step: nothing comes between
-  // What networks may keep beyond the paper's rules, so that each can be named (docs/corerma.md, "Fitting"):
+  // Orders that networks may keep beyond the paper's rules, each with a name (docs/corerma.md, "Fitting"):
   ptg,  ///< IR for a put and a later get only
   gtp,  ///< IR for a get and a later put only
   pta,  ///< IR for a put, rga or cas and a later rga or cas only
   ao,   ///< IR for an rga or cas and a later put or get only
   gta,  ///< IR for a get and a later rga or cas only
-  so,   ///< what orders remote actions on one target also does where the target is the process itself
+  so,   ///< the rules for remote actions on one target hold where the target is the process itself, too
   oa,   ///< rga and cas read their operands when they are issued: their er are local actions, too
-  sf,   ///< what a statement reads of its own process comes before all of later statements with the same target
-  rl,   ///< what a statement writes to its own process comes after all of earlier statements with the same target
+  sf,   ///< a statement's local reads come before all actions of later statements with the same target
+  rl,   ///< a statement's local writes come after all actions of earlier statements with the same target
   fa,   ///< flush po a: flush hb a, whatever its target
 };
 inline constexpr int kRules = 25;
@@ -51,9 +51,9 @@ inline constexpr std::array<std::string_view, kRules> kRuleNames = {
     "SR", "AT", "PTG", "GTP", "PTA", "AO", "GTA", "SO",  "OA", "SF", "RL", "FA"};
 
 [[nodiscard]] constexpr std::string_view name(Rule rule) { return kRuleNames[static_cast<std::size_t>(rule)]; }
-/// Nothing for what names no rule.
+/// Empty for a name of no rule.
 [[nodiscard]] std::optional<Rule> find_rule(std::string_view word);
-/// One line: what the rule orders, and where it is from.
+/// One line: the actions that the rule orders, and its source.
 [[nodiscard]] std::string_view description(Rule rule);
 
 class RuleSet {
@@ -84,7 +84,7 @@ class RuleSet {
   unsigned bits_ = 0;
 };
 
-/// Fig. 4 without IR: what every network of the paper keeps.
+/// Fig. 4 without IR: the rules that every network of the paper keeps.
 inline constexpr RuleSet kCoreRmaUnordered = {Rule::r1, Rule::r2, Rule::f1,  Rule::f2, Rule::f3,
                                               Rule::pg, Rule::ga, Rule::cas, Rule::lo, Rule::ws};
 /// All rules of Fig. 4.

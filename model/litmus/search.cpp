@@ -211,7 +211,7 @@ SearchResult search(const Program& program, const Model& model, const SearchOpti
   SearchResult found =
       up_to ? search_up_to(program, model, options) : search_once(program, model, options, wanted, visit);
   try {
-    // What a limit cut short is as it was found: nobody waits for its order.
+    // Outcomes of a search that a limit ended stay in the order in which they were found.
     if (!found.limited() && !found.outcomes.sort(options.out_of_time)) found.timed_out = true;
   } catch (const std::bad_alloc&) {
     found.out_of_memory = true;

@@ -6,7 +6,7 @@ namespace loco::model::litmus {
 
 namespace {
 
-/// Is the pair in `to`? What has two stamps is ordered as either is.
+/// Whether the pair is in `to`. A subevent with two stamps is ordered as either stamp is.
 bool in_order(const StampOrder& order, const SubEvent& a, const SubEvent& b) {
   const bool same_node = a.node == b.node;
   if (order.ordered(a.stamp, b.stamp, same_node)) return true;

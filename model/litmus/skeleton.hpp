@@ -35,8 +35,8 @@ struct SubEvent {
   std::int16_t event = 0;              ///< index into the path's (then the skeleton's) events
   std::int32_t node = 0;               ///< the n of a family stamp; coreRMA: the process on whose memory it acts
   std::int32_t cell = kNone;           ///< the copy of a location it accesses
-  std::int16_t value = kNone;          ///< writes: what is written, an index into the path's symbols
-  VerbsStamp verbs = VerbsStamp::aMF;  ///< model `verbs`, of what is posted and polled: in place of `stamp`
+  std::int16_t value = kNone;          ///< writes: the value, an index into the path's symbols
+  VerbsStamp verbs = VerbsStamp::aMF;  ///< model `verbs`, of posts and polls: in place of `stamp`
   std::int16_t queue = kNone;          ///< model `verbs`: the queue pair that it belongs to
 };
 
@@ -48,7 +48,7 @@ struct Symbol {
   int a = kNone;  ///< read: the subevent (of the path); op, select: symbols
   int b = kNone;
   int c = kNone;   ///< select: `a` if it is not 0 gives `b`, else `c`
-  int weight = 1;  ///< nodes of the expression written out as a tree: what evaluating it costs
+  int weight = 1;  ///< nodes of the expression as a tree: the cost of evaluating it
 };
 
 struct Condition {
@@ -116,7 +116,7 @@ struct TooLarge {
     paths = paths || other.paths;
     arithmetic = arithmetic || other.arithmetic;
   }
-  /// Names each limit that was met, what counts, and how much there was.
+  /// Names each limit that was reached, its unit and the amount.
   [[nodiscard]] std::string text() const;
 };
 

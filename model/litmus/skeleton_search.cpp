@@ -126,7 +126,7 @@ bool SkeletonSearch<W>::choose_source(std::size_t k, const Graph& g) {
   return true;
 }
 
-/// The reads that matter are decided: what is the outcome?
+/// All reads that decide the outcome have their sources: computes it.
 template <int W>
 bool SkeletonSearch<W>::outcome_known(const Graph& g) {
   if (!checks_.known()) return true;

@@ -61,7 +61,7 @@ class SkeletonSearch {
   bool orient(Graph g, bool& exists);
   bool orient_all(const Graph& g, std::size_t next);
   bool orient_traces(const Graph& g, const std::vector<Pair>& mo, std::size_t next);
-  /// The candidate is complete: adds what its hb asks for by itself. False if there is no such hb.
+  /// Completes a candidate with the edges that follow from its hb. False if hb then has a cycle.
   bool settle(Graph& g) const;
   bool accept(const Graph& g);
   [[nodiscard]] bool values_agree(const Graph& g) const;

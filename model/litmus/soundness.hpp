@@ -15,8 +15,8 @@
 
 namespace loco::model::litmus {
 
-/// What of a thread is before the next holder of a lock: what CPUs wrote; that, and what was done to one node;
-/// everything.
+/// The accesses of a holder that are before the next holder of the lock: CPU stores; these and operations to one node;
+/// all.
 enum class LockClass : std::uint8_t { weak, node, strong };
 /// Mistakes in an implementation of locks.
 enum class LockBug : std::uint8_t { none, release_before_data, no_fence, get_and_put, home_cas };

@@ -70,7 +70,7 @@ class Finder {
   }
 
  private:
-  /// A bijection in the making, with what to undo.
+  /// A bijection under construction, with a list of its steps to undo.
   class Bijection {
    public:
     void resize(int n) {

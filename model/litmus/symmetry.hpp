@@ -20,7 +20,7 @@
 
 namespace loco::model::litmus {
 
-/// One symmetry: what each thing becomes.
+/// One symmetry: the image of each thread, node, location, register and value.
 struct Automorphism {
   std::vector<int> threads;
   std::vector<int> origins;  ///< the inverse of `threads`

@@ -18,7 +18,7 @@ class SourceText {
   /// quote, `|`, `>` or first character), plus one past the end.
   [[nodiscard]] std::vector<text::Mark> positions(text::Mark start, std::string_view decoded) const;
 
-  /// What stands there, up to the end of the line.
+  /// The text from there to the end of the line.
   [[nodiscard]] std::string_view from(text::Mark at) const;
 
  private:

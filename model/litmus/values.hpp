@@ -1,4 +1,4 @@
-// Values follow from rf: what a read returns and a write writes, given where each read reads from.
+// Values follow from rf: computes the value of each read and write from the source of each read.
 #pragma once
 
 #include <array>

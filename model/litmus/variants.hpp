@@ -9,9 +9,9 @@
 
 namespace loco::model::litmus {
 
-/// "E8": row E, column 8 of Fig. 10 (with row L and column 12 for the reads of remote atomics). What is ordered, or
-/// ordered for one node, is so no more; what is not becomes so. Throws std::invalid_argument ("expected ..., found
-/// ...") for anything else.
+/// "E8": row E, column 8 of Fig. 10 (with row L and column 12 for the reads of remote atomics). An ordered cell, or one
+/// ordered for one node, becomes unordered; an unordered cell becomes ordered. Throws std::invalid_argument ("expected
+/// ..., found ...") for anything else.
 void flip_cell(std::string_view cell, StampOrder& order);
 
 /// The same for several, "E8,B5", in the tables of all models: rows to P and columns to 16 are of model `verbs` only

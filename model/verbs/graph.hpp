@@ -82,8 +82,8 @@ enum class Edge : std::uint8_t {
 };
 [[nodiscard]] std::string_view name(Edge edge);
 
-/// What a graph is for: a verdict on the run has all that happened in it; what orders accesses whatever the run
-/// (`hb0`) leaves out what was its accident: mo, rb, nfo, rao, rqo, rco, co and rf but on flags.
+/// The purpose of a graph. A verdict needs every relation of the run; races need the orders that hold in every run
+/// (`hb0`), without mo, rb, nfo, rao, rqo, rco, co and without rf except on flags.
 enum class Scope : std::uint8_t { run, program };
 
 class Graph {

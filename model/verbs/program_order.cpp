@@ -57,7 +57,7 @@ Order cell(Kind row, Kind column) {
   return c == 'I' || c == 'i' ? Order::issued : Order::both;
 }
 
-/// What a NIC's read or write does with those of the other kind of memory: two ordering domains a node.
+/// The cell of a pair of NIC accesses to different kinds of memory, which are two ordering domains of a node.
 bool by_memory(Kind row, Kind column) {
   const bool from_write = row == Kind::aNRW || row == Kind::aNLW;
   const bool later = column == Kind::aNRW || column == Kind::aNLW || column == Kind::aNRR || column == Kind::aNAR;
@@ -86,7 +86,7 @@ Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind ro
 
 }  // namespace
 
-/// Points that all earlier events of a kind have behind them.
+/// For each kind of event, a point that comes after all earlier events of that kind.
 struct Graph::Frontier {
   std::uint32_t begun = kNone;
   std::uint32_t done = kNone;

@@ -1,5 +1,5 @@
-// What looks for races: of words (races.cpp), of receives and queues (race_queues.cpp), and how they are told
-// (race_words.cpp). Private to them.
+// The parts of the race detector: races on words (races.cpp), of receives and queues (race_queues.cpp), and their text
+// (race_words.cpp). Private to these files.
 #pragma once
 
 #include <algorithm>

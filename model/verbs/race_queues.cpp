@@ -29,7 +29,7 @@ void RaceFinder::compare_buffers(std::uint32_t r, Word word, const std::vector<s
   const std::uint32_t message = taken_by_[r];
   const std::uint32_t taker = message == kNone ? kNone : verbs_.messages[message].request;
   const bool by_send = taker != kNone && verbs_.requests[taker].opcode == Verbs::Opcode::send;
-  // Those around its own payload, and around where it was posted: the rest is behind or in front of these.
+  // Only accesses near its payload, or near its post where it has none, are compared: others are ordered through these.
   auto near =
       std::ranges::lower_bound(accesses, event(posted).call, {}, [this](std::uint32_t e) { return event(e).call; });
   std::uint32_t payload = kNone;

@@ -1,4 +1,5 @@
-// Races in words: which of the candidates are some, what they are called, and what would order the accesses.
+// Decides which candidates are races, and tells each in words: its name, both accesses, and the call that would order
+// them.
 #include <array>
 #include <fmt/format.h>
 #include <set>

@@ -47,7 +47,7 @@ struct Race {
   std::uint64_t address = 0;  ///< of the word; 0: it is of none
   std::uint64_t count = 1;    ///< pairs of accesses between these lines
   Access first{}, second{};
-  std::string advice{};  ///< what would order them
+  std::string advice{};  ///< a call that would order them
 
   [[nodiscard]] std::string to_text() const;
 };

@@ -42,7 +42,7 @@ void right_on_threads(std::uint32_t nodes, int times) {
   }
 }
 
-/// What goes wrong in the first run that does; empty: all are right.
+/// The error of the first run that has one; empty: all are right.
 template <typename Run, typename Options>
 std::string first_wrong(std::uint32_t nodes, std::uint64_t seeds, const Options& options) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -52,7 +52,7 @@ class Traffic {
 
   /// Handles the earliest event; false when there is none.
   bool step();
-  /// What holds inside of the network is checked now and then, and at the end.
+  /// The invariants of the network are checked every few steps, and at the end.
   void run() {
     constexpr std::uint64_t kNowAndThen = 4096;
     while (step())
@@ -72,7 +72,7 @@ class Traffic {
   /// When the last flow's last packet was delivered.
   [[nodiscard]] sim::SimTime end() const;
   [[nodiscard]] bool all_delivered() const;
-  /// FNV-1a over every delivery: what arrived where and when.
+  /// FNV-1a over every delivery: packet, host and time.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
 
   bool operator==(const Traffic& o) const {

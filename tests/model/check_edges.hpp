@@ -1,4 +1,4 @@
-// What the tests of single relations share: a trace is consistent, or inconsistent by one cycle of given edges.
+// Checks shared by the tests of single relations: a trace is consistent, or inconsistent by one cycle of given edges.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the tests of well-formedness ask of a verdict.
+// The check of a verdict that tests of well-formedness share.
 #pragma once
 
 #include <array>

@@ -15,8 +15,8 @@ namespace loco::model::test {
 /// been done. What had been posted and had not begun comes after everything that had, in an order that is left open.
 [[nodiscard]] bool reference_consistent(const Trace& trace, unsigned libraries);
 
-/// The run gone on: what had begun finishes in the order in which it began, then what had not begun happens in the
-/// order given (ids of all of it). Nothing is left unbegun.
+/// The trace continued to its end: subevents that had begun finish in the order in which they began, then all others
+/// take place in the order of their ids in `order`.
 [[nodiscard]] Trace gone_on(Trace trace, const std::vector<SubeventId>& order);
 
 /// Does the trace fit the reference checker?

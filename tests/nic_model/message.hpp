@@ -13,7 +13,8 @@
 
 namespace loco::test {
 
-/// What a reader of host 1 found: data after a flag that was written once the data's WRITE was complete.
+/// The result of a reader on host 1: the data it read after it saw the flag, which is written once the data's WRITE is
+/// complete.
 struct Seen {
   std::uint64_t flag = 0, data = 0;
   bool operator<(const Seen& o) const { return std::pair(flag, data) < std::pair(o.flag, o.data); }

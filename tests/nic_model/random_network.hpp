@@ -11,19 +11,19 @@
 
 namespace loco::test {
 
-/// What is drawn, without traffic; `timed` of half of them. The fabric accepts it.
+/// Draws a network without traffic, half of them `timed`. The fabric accepts it.
 [[nodiscard]] nic::SystemConfig random_network(std::uint64_t seed);
 
 /// Queue pairs of these take turns, by the number of their stream: QpConfig::transport, and what it may be asked for.
 [[nodiscard]] std::uint8_t own_transport(const nic::SystemConfig& config, std::size_t stream);
 [[nodiscard]] nic::DeliveryOperations operations_of(const nic::SystemConfig& config, std::size_t stream);
 
-/// What a network did to its traffic.
+/// The fate of a network's traffic.
 struct TrafficOutcome {
   std::string wrong;                        ///< the first promise that was broken; empty: none
   std::uint64_t succeeded = 0, failed = 0;  ///< work requests
   std::uint64_t lost = 0, timeouts = 0, pauses = 0;
-  bool deadlock = false;  ///< links paused in a cycle: what stands behind them may never be answered
+  bool deadlock = false;  ///< links paused in a cycle: requests behind them may never be answered
   nic::Counters counters{};
   sim::SimTime ended{};
 };

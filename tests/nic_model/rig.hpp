@@ -54,7 +54,7 @@ struct Rig {
   [[nodiscard]] nic::Wqe fetch_add(std::uint64_t into, std::uint64_t at, std::uint64_t add) const;
   [[nodiscard]] nic::Wqe compare_swap(std::uint64_t into, std::uint64_t at, std::uint64_t expected,
                                       std::uint64_t desired) const;
-  /// From here on what is posted goes by a queue pair that is connected within node 0, to its own region.
+  /// From here on posts use a queue pair that is connected within node 0, to its own region.
   void loop_back();
   /// The same work request, but to the first bytes of node 0's region and some further.
   [[nodiscard]] nic::Wqe to_self(nic::Wqe wqe, std::uint64_t offset) const;

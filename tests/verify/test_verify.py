@@ -116,7 +116,11 @@ def test_programs(verify, decides, name):
             assert_replays(path.read_text(), network, answer)
 
 
-@pytest.mark.parametrize("name", [n for n, e in EXPECTED.items() if e.flushes and e.safe == reference.NETWORKS])
+PATIENT = {"bakery", "ticket"}  # some ten seconds each
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] if n in PATIENT else [])
+                                  for n, e in EXPECTED.items() if e.flushes and e.safe == reference.NETWORKS])
 def test_smallest_placements_of_the_programs(verify, decides, name):
     path, expected = PROGRAMS / f"{name}.rma", EXPECTED[name]
     if not decides(expected):

@@ -169,7 +169,7 @@ BooleanStep boolean_step(const Command& command, const Reduced& reduced, const s
       }
       return nullptr;
     });
-    // F(guards imply wp): what contradicts the guards with the opposite.
+    // F(guards imply wp): the cubes that contradict the guards together with the negation of wp.
     result.assignments.push_back(
         {p, search.against(with(command.guards, negation(after))), search.against(with(command.guards, after))});
   }

@@ -26,7 +26,7 @@ struct Conjunction {
   std::vector<Standing> standing;
 };
 
-/// What an expression is worth where a conjunction holds; without a value it may be anything.
+/// The value of an expression where a conjunction holds; without a value it may be any number.
 struct Case {
   Conjunction condition;
   std::optional<Linear> value;
@@ -37,7 +37,7 @@ struct TooManyCases : GivesUp {
   TooManyCases() : GivesUp("an expression has too many cases for this engine") {}
 };
 
-/// What a leaf (kLocal, kShared) of an expression stands for.
+/// The linear expression of a leaf (kLocal, kShared).
 using Naming = std::function<Linear(const ExpressionNode&)>;
 
 /// Where the expression is true (or, negated, false): in some conjunction. Where its truth is not linear, both ways.

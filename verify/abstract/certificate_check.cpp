@@ -21,7 +21,7 @@ struct Rejected : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the solver may take of it; nothing when there is no limit.
+/// The part of the limit that the solver may use; empty when there is no limit.
 std::optional<unsigned> milliseconds_left(const Limits& limits) {
   using Clock = std::chrono::steady_clock;
   if (limits.deadline == Clock::time_point::max()) return std::nullopt;
@@ -87,7 +87,7 @@ class Checker {
 
   void assume(const z3::expr& fact) {
     const auto id = Z3_get_ast_id(context_, fact);
-    if (known_.insert(id).second) kept_.push_back(fact);  // a number stays that of its formula
+    if (known_.insert(id).second) kept_.push_back(fact);  // the number of a formula never changes
     asserted_.push_back(fact);
   }
 
@@ -113,7 +113,7 @@ class Checker {
     return answer->second = result == z3::unsat;
   }
 
-  /// What is asserted between its beginning and its end holds for that long.
+  /// A scope of the solver: assertions made during its lifetime end with it.
   class Scope {
    public:
     explicit Scope(Checker& checker) : checker_(checker), size_(checker.asserted_.size()) {}
@@ -228,7 +228,7 @@ class Checker {
     return result;
   }
 
-  /// What a channel has in its sets after the move, old and new.
+  /// The elements of a channel's sets after the move, old and new.
   void channel(std::uint32_t number, std::uint32_t c, const Move& move, const Values& next, const CertificateState& t) {
     const CertificateState& s = certificate_.states[number];
     const Command& command = move.nic ? reduced_.nic[move.step].command : reduced_.cpu[move.step].command;
@@ -266,7 +266,7 @@ class Checker {
   z3::expr_vector kept_;  ///< formulas that have a number
   std::set<unsigned> known_;
   std::vector<z3::expr> asserted_;
-  std::map<std::vector<unsigned>, bool> answers_;  ///< by the numbers of what is asserted and of the claim
+  std::map<std::vector<unsigned>, bool> answers_;  ///< by the numbers of the asserted facts and of the claim
   Values now_;
   std::vector<Operand> operands_;
   std::vector<std::uint32_t> first_operand_;

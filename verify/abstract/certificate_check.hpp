@@ -17,7 +17,7 @@ namespace loco::verify::abstract {
 struct CertificateVerdict {
   bool accepted = false;
   bool ended = true;  ///< false: a limit was reached, `why` says which
-  std::string why;    ///< what does not hold
+  std::string why;    ///< the condition that does not hold
   std::uint64_t obligations = 0;
 };
 

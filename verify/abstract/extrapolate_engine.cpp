@@ -47,7 +47,7 @@ class ExtrapolateEngine final : public Engine {
     std::vector<Linear> predicates = atoms_of(reduced, given_);
     if (given_.empty()) {
       const Learned sc = learn({task.program, task.flushes, Network::kSc, task.limits});
-      // What breaks without a network breaks with it: the reduction finds out how.
+      // A property violated without a network is violated with one: the reduction finds the schedule.
       if (sc.answer.verdict != Verdict::kSafe) return learn(task).answer;
       predicates = sc.predicates;
     }

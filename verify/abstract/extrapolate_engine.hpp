@@ -15,7 +15,8 @@ namespace loco::verify {
 /// `predicates`: expressions over the variables of the program, as properties have them; none: found by itself.
 [[nodiscard]] std::unique_ptr<Engine> extrapolate_engine(std::vector<Expression> predicates = {});
 
-/// What the steps of the method give: `bp`, `reduced` or `ebp`. Throws std::invalid_argument for another word.
+/// The result of one step of the method as text: `bp`, `reduced` or `ebp`. Throws std::invalid_argument for another
+/// word.
 [[nodiscard]] std::string dump(const Task& task, const std::string& what,
                                const std::vector<Expression>& predicates = {});
 

@@ -25,7 +25,7 @@ void know(MemoryCube& cube, std::uint32_t p, Truth truth) {
   set_bit(cube.value, p, truth == Truth::kTrue);
 }
 
-/// What both have in common.
+/// The literals that both have.
 ElementCube joined(const ElementCube& a, const ElementCube& b) {
   const ElementBits known = a.known & b.known & ~(a.value ^ b.value);
   return {known, a.value & known};
@@ -122,7 +122,7 @@ bool ExtrapolatedStepper::may_violate(const AbstractState& state, std::uint32_t 
   return !any({&state, &none}, program_->impossible[number]);
 }
 
-/// {X}: what is known of the variable.
+/// {X}: the predicates known of the variable.
 ElementCube ExtrapolatedStepper::captured(const MemoryCube& memory, std::uint32_t operand) const {
   ElementCube result;
   for (std::size_t i = 0; i < over_[operand].size(); ++i) {
@@ -147,7 +147,8 @@ ElementCube ExtrapolatedStepper::kept(const AbstractState& state, std::uint32_t 
     });
     if (!compared) continue;
     Truth truth = Truth::kUnknown;
-    // A step that has nothing to do with the variable does to an element what it does to the variable.
+    // A step that does not touch the variable changes a predicate over an element as it changes the same predicate over
+    // the variable.
     if (!step.nic && !reads(command, collects) && !writes(command, collects)) {
       for (const BooleanAssignment& a : program_->cpu[step.number].assignments) {
         if (a.predicate == p) truth = value({&state, &self}, a);

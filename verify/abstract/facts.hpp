@@ -16,7 +16,7 @@ class Facts {
  public:
   explicit Facts(std::uint32_t variables);
 
-  /// Assumes `atom <= 0`. False, for good, when that contradicts what is known.
+  /// Assumes `atom <= 0`. False when that contradicts the facts, which then stay contradictory.
   bool assume(const Linear& atom);
   [[nodiscard]] bool consistent() const { return consistent_; }
   [[nodiscard]] Truth decide(const Linear& atom) const;

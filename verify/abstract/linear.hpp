@@ -20,7 +20,7 @@ using Number = std::int64_t;
 using Variable = std::uint32_t;
 inline constexpr Variable kZero = 0;
 
-/// An engine cannot go on: what() is why its answer is "unknown".
+/// An engine cannot go on; what() gives the reason for the verdict "unknown".
 struct GivesUp : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -53,13 +53,13 @@ struct Linear {
 [[nodiscard]] Linear plus(const Linear& a, const Linear& b);
 [[nodiscard]] Linear times(const Linear& a, Number factor);
 [[nodiscard]] Linear minus(const Linear& a, const Linear& b);
-/// Each variable replaced by what `value` gives for it; by itself where that is nothing.
+/// Replaces each variable by the expression that `value` gives for it; variables without one stay.
 [[nodiscard]] Linear substitute(const Linear& a, const std::function<const Linear*(Variable)>& value);
 
 /// The integers that satisfy `not (a <= 0)` are those of `negation(a) <= 0`.
 [[nodiscard]] Linear negation(const Linear& a);
 
-/// `a <= 0` with the factors divided by what they have in common, the constant rounded to the tighter integer.
+/// `a <= 0` with the factors divided by their greatest common divisor and the constant rounded to the tighter integer.
 [[nodiscard]] Linear tightened(const Linear& a);
 
 /// `left - right <= bound`, when `a <= 0` says that of two variables (either may be kZero).

@@ -28,7 +28,7 @@ inline constexpr std::size_t kElementPredicatesMax = 64;
 using MemoryBits = std::array<std::uint64_t, kMemoryPredicatesMax / 64>;
 using ElementBits = std::uint64_t;
 
-/// What is known of the predicates over memory. Bits of `value` that are not known are 0.
+/// The known values of the predicates over memory. Bits of `value` that are not known are 0.
 struct MemoryCube {
   MemoryBits known{};
   MemoryBits value{};
@@ -109,7 +109,7 @@ class Abstraction {
 
   [[nodiscard]] Transformer transformer(const Command& command) const;
 
-  /// What is known of a memory.
+  /// The facts known of a memory.
   [[nodiscard]] const Facts& facts(const MemoryCube& memory);
   /// ... with an element that is taken out; false when it contradicts.
   bool assume(Facts& facts, const Pick& pick) const;

@@ -77,7 +77,7 @@ class Reducer {
     for (std::uint32_t l = 0; l < program_.locals.size(); ++l) reduced_.fixed[reduced_.local(l)] = constants.locals[l];
   }
 
-  /// What is written to constants changes nothing.
+  /// Writes to constants change nothing.
   void leave_out_fixed(Command& command) const {
     std::erase_if(command.assignments, [&](const Assignment& a) { return reduced_.fixed[a.target]; });
   }
@@ -281,7 +281,7 @@ class Reducer {
 
   const Program& program_;
   Reduced reduced_;
-  std::vector<std::vector<Linear>> taken_;  ///< [channel]: what an operation has read, by operand of the statement
+  std::vector<std::vector<Linear>> taken_;  ///< [channel]: values an operation has read, by operand of the statement
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ struct Assignment {
   std::optional<Linear> value;
 };
 
-/// What a step does to memory: possible where all guards (`<= 0`) hold.
+/// The effect of a step on memory. The step is possible where all guards (`<= 0`) hold.
 struct Command {
   std::vector<Linear> guards;
   std::vector<Assignment> assignments;
@@ -63,7 +63,7 @@ struct Channel {
 struct NicStep {
   std::uint32_t channel = 0;
   Command command;
-  std::optional<Linear> result;  ///< what enters Channel::next
+  std::optional<Linear> result;  ///< the value that enters Channel::next
 };
 
 /// An edge of a process, or one case of it.
@@ -110,7 +110,7 @@ struct Reduced {
   [[nodiscard]] std::string name(Variable v) const;
   /// The channel and the operand of an element.
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> place_of(Variable element) const;
-  /// What a variable of memory is worth: itself, or its initial value when nothing writes it.
+  /// The value of a variable of memory: itself, or its initial value when no step writes it.
   [[nodiscard]] Linear value(Variable v) const {
     return fixed[v] ? Linear::of_constant(initial[v - 1]) : Linear::of(v);
   }

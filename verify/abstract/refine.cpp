@@ -220,7 +220,7 @@ class Interpolation {
         if (here && !n.made) return added;
         before = plus(before, times(here ? *n.made : Linear::of(t.variable), t.factor));
       }
-      // What a step captured may be what it has just written.
+      // A step may capture a value that it has just written.
       if (before != atom && std::any_of(before.terms.begin(), before.terms.end(),
                                         [&](const Term& t) { return run_.nodes[t.variable].since == step; })) {
         atom = before;

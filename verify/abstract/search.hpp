@@ -39,7 +39,7 @@ struct AbstractPath {
   std::optional<std::uint32_t> violation;  ///< of Reduced::violations
 };
 
-/// What the counting of a channel tells apart.
+/// The numbers of operations in a channel that states tell apart.
 using Caps = std::vector<std::uint8_t>;
 
 struct SearchResult {
@@ -59,7 +59,7 @@ enum class Order : std::uint8_t {
 /// The steps of a reduced program on abstract states. Used by the search, and to follow a path again.
 class Stepper {
  public:
-  /// What it is given outlives it.
+  /// The arguments outlive the search.
   Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps& caps, const Limits& limits);
   Stepper(const Stepper&) = delete;
   Stepper& operator=(const Stepper&) = delete;

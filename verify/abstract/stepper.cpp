@@ -99,7 +99,7 @@ void Stepper::apply(const AbstractState& state, AbstractState after, Which step,
       const auto add = [&](const Transformer::Capture& capture) {
         if (capture.operand == o) set.push_back(abstraction_->capture(facts, o, capture.value, command, now));
       };
-      // A set of an empty channel is empty: what is captured then is what the step itself adds.
+      // A set of an empty channel is empty: the captured value is then one that the step itself adds.
       if (state.held[c] > 0) std::for_each(transformer.captures.begin(), transformer.captures.end(), add);
       std::for_each(captures.begin(), captures.end(), add);
       if (set.empty()) return;  // no number fits: there is no such state
@@ -152,7 +152,7 @@ void Stepper::take_out(const AbstractState& state, std::uint32_t number, const s
     AbstractState then = after;
     then.held[c] = left;
     for (std::size_t i = 0; i < reduced.ordered.size(); ++i) {
-      // What stays of the first may have been issued after the second.
+      // Operations of the first that stay may have been issued after the second.
       if (reduced.ordered[i].first == c || (reduced.ordered[i].second == c && left == 0)) then.behind[i] = false;
     }
     apply(state, std::move(then), {true, number}, picks, captures, emit);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kFirstStates = 20'000;
 constexpr std::size_t kMoreStates = 8;
 
-/// Graphs with one bound: what is found in the one is real, what cannot be found in the other is not there.
+/// Two graphs with one bound: a violation found in the first is real, and without one in the second there is none.
 struct Graphs {
   Graphs(const Task& task, std::uint32_t bound)
       : real_system(task.program, task.flushes, task.network, bound, Beyond::kHeldBack),
@@ -143,7 +143,7 @@ class Checker {
     return before > Integer(kFew) && largest > before;
   }
 
-  /// What keeps a program from having finitely many states.
+  /// The reason why a program has infinitely many states.
   [[nodiscard]] std::string what_grows(Graphs& g) const {
     Graph& graph = g.all.expanded() > 0 ? g.all : g.real;
     State state;

@@ -1,4 +1,4 @@
-// Liveness of RMA programs: what has to happen in the end (docs/verify.md, "Liveness").
+// Liveness of RMA programs: events that every fair run must reach (docs/verify.md, "Liveness").
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Lasso {
   std::string recurrent;
 };
 
-/// Why what was asked for does not come.
+/// The way in which a liveness property fails.
 enum class Kind : std::uint8_t {
   kStopped,   ///< nothing can step
   kDeadlock,  ///< no schedule whatsoever gets there from the loop
@@ -46,8 +46,8 @@ struct LiveAnswer {
 [[nodiscard]] std::string_view name(LiveVerdict verdict);
 [[nodiscard]] std::string_view name(Kind kind);
 
-/// Answers for all liveness properties of a program, in their order; `otherwise`: what those are asked under that do
-/// not say it themselves.
+/// Answers for all liveness properties of a program, in their order; `otherwise`: the fairness of properties that name
+/// none.
 [[nodiscard]] std::vector<LiveAnswer> check(const Task& task, Fairness otherwise);
 
 }  // namespace loco::verify::liveness

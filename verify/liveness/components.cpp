@@ -22,7 +22,7 @@ Search::Search(Graph& graph, const LivenessProperty& property, Fairness fairness
   find_region();
 }
 
-/// What is asked for, in each state.
+/// Whether the state has the event that the property waits for.
 void Search::evaluate() {
   const Program& program = graph_.system().program();
   then_.assign(graph_.size(), false);
@@ -53,7 +53,7 @@ bool Search::labelled(Index state, const GraphEdge& edge) const {
   return label_[edge.actor][at_[std::size_t{state} * graph_.processes() + edge.actor]];
 }
 
-/// Whether what is asked for is still to come after the step.
+/// Whether the awaited event is still to come after the step.
 bool Search::allowed(Index state, const GraphEdge& edge) const { return region_[edge.to] && !labelled(state, edge); }
 
 void Search::find_region() {

@@ -59,11 +59,11 @@ class Search {
   Graph& graph_;
   const LivenessProperty& property_;
   Fairness fairness_;
-  std::vector<bool> then_;                ///< by state: what is asked for is there; of kProgress: all have ended
+  std::vector<bool> then_;                ///< by state: the awaited event is there; of kProgress: all have ended
   std::vector<bool> when_;                ///< of kLeadsTo
   std::vector<std::vector<bool>> label_;  ///< of kProgress, by process and location
   std::vector<std::uint32_t> at_;         ///< of kProgress, by state and process
-  std::vector<bool> region_;              ///< by state: what is asked for is still to come
+  std::vector<bool> region_;              ///< by state: the awaited event is still to come
   std::vector<Index> region_parent_;      ///< within the region; kNone: it begins there
   std::vector<std::uint64_t> first_edge_;
   std::vector<Index> component_of_;

@@ -16,7 +16,7 @@ namespace loco::verify::liveness {
 
 using Exact = verify::State;
 
-/// What two operations have in common that nobody can tell apart.
+/// The key by which two operations are alike: no step tells operations with equal keys apart.
 inline auto meaning(const Program& program, const PendingOperation& o) {
   const bool before = o.next <= Part::kTarget;
   const RemoteStatement& s = program.remotes[o.statement];

@@ -117,7 +117,7 @@ void Graph::look_at_memory() const {
   const std::uint64_t bytes = words_.capacity() * sizeof(std::uint32_t) + edges_.capacity() * sizeof(GraphEdge) +
                               table_.capacity() * sizeof(Index) + begins_.capacity() * 2 * sizeof(std::uint64_t) +
                               parents_.capacity() * sizeof(Index);
-  // What looks for cycles takes about as much for each state.
+  // The search for cycles takes about as much memory for each state.
   if (bytes + 64 * std::uint64_t{size()} > limits_->memory_bytes) throw LimitReached("out of memory");
 }
 

@@ -127,7 +127,7 @@ class Writer {
     return true;
   }
 
-  /// Reads of constants, which the graph does at once.
+  /// Adds the reads of constants as steps: in the graph they are part of the step before.
   bool settle(std::uint32_t number, Schedule& into) {
     for (;;) {
       const auto o = std::find_if(state_.pending.begin(), state_.pending.end(),

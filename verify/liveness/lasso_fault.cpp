@@ -68,7 +68,7 @@ class Judge {
     }
   }
 
-  /// What a step of the loop looks at. All that its statement may read counts.
+  /// The variables that a step of the loop reads: all that its statement may read.
   void note_reads(const Step& step) {
     if (step.kind == Step::Kind::kCpu) {
       for (const std::uint32_t e : program_.processes[step.process].locations[state_.at[step.process]].edges) {
@@ -90,7 +90,7 @@ class Judge {
 
   [[nodiscard]] bool has_ended(std::uint32_t p) const { return state_.at[p] == program_.processes[p].exit; }
 
-  /// What has been asked for and has not come, in the state at hand.
+  /// The awaited events that have not come in the present state.
   void note_state() {
     if (property_.kind == LivenessKind::kEventually) {
       open_ = came_ || holds(property_.then) ? 0 : 1;
@@ -217,7 +217,7 @@ class Judge {
   Exact state_;
   Exact begin_;  ///< of the loop
   bool in_loop_ = false;
-  int open_ = 0;  ///< 1: what was asked for has not come
+  int open_ = 0;  ///< 1: the awaited event has not come
   bool came_ = false;
   bool came_in_loop_ = false;
   bool progress_ = false;

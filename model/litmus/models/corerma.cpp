@@ -32,7 +32,7 @@ class Statements {
   [[nodiscard]] bool is_put_source(int i) const { return op(i) == Op::put && action(i) == Action::er; }
   [[nodiscard]] bool is_atomic(int i) const { return op(i) == Op::rga || op(i) == Op::remote_cas; }
   [[nodiscard]] bool is_operand(int i) const { return is_atomic(i) && action(i) == Action::er; }
-  /// What it writes to its own process.
+  /// The actions that write to its own process.
   [[nodiscard]] bool is_result(int i) const { return op(i) != Op::put && action(i) == Action::ew; }
 
  private:
@@ -42,7 +42,7 @@ class Statements {
 /// The rule that orders the actions of one statement.
 Rule inner_rule(Op op) { return op == Op::rga ? Rule::ga : op == Op::remote_cas ? Rule::cas : Rule::pg; }
 
-/// Are two remote actions on one target, in this order in the program, in order by what the network keeps?
+/// Whether the network keeps the program order of these two remote actions on one target.
 bool routed(const Statements& s, RuleSet rules, int i, int j) {
   if (s.dst(i) == s.src(i) && !rules.has(Rule::so)) return false;
   if (rules.has(Rule::ir)) return true;

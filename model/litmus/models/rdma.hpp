@@ -1,4 +1,4 @@
-// What rdmawait, rdmatso and msw share (LOCO paper, Appendix G.2).
+// Relations shared by rdmawait, rdmatso and msw (LOCO paper, Appendix G.2).
 #pragma once
 
 #include "model/litmus/axioms.hpp"

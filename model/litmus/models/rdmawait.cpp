@@ -71,7 +71,7 @@ void add_rdma(const Skeleton& x, const Set& events, const Relation& pf_ib, const
 
   // iso: a failing CAS fences before it reads; puts and gets read before they write.
   const Relation iso = same_event.from(aMF).to(aCR) | same_event.from(aNRR).to(aNLW) | same_event.from(aNLR).to(aNRW);
-  // ippo: ppo, and the order of starting of cells B1, B5, G10, I10, and of what regions weaken.
+  // ippo: ppo, and the order of starting of cells B1, B5, G10, I10, and of pairs that memory regions weaken.
   const Relation ippo = ppo | x.weakened.from(events).to(events) | po.from(aCW).to(aCR | aWT) |
                         (po.from(aNRW | aNLW).to(aRF) & same_node);
 

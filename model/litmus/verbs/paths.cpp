@@ -1,4 +1,4 @@
-// What is posted and polled as events (docs/verbs-model.md, "Events and stamps").
+// Posts and polls as events of a path (docs/verbs-model.md, "Events and stamps").
 #include "model/litmus/path_writer.hpp"
 
 namespace loco::model::litmus {

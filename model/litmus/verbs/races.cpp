@@ -60,7 +60,7 @@ class Races {
       if (stamp(i) == aNAR || stamp(i) == aCAS) at(flags_, location(i)) = 1;
   }
 
-  /// hb0: what holds whatever the run, and what flags tell.
+  /// hb0: the orders that hold in every run, and those that a read of a flag establishes.
   void order() {
     int nodes = x_.n;
     std::vector<int> start(static_cast<std::size_t>(x_.n));

@@ -140,7 +140,7 @@ class Fixed {
       both();
     }
   }
-  /// The symbol of what a subevent reads, which the write of the same word has.
+  /// The symbol of the value that a subevent reads: that of the write of the same word.
   [[nodiscard]] int read_value_of(int i) const {
     const auto& symbols = at(x_.paths, x_.sub(i).thread)->symbols;
     const int own = i - at(x_.offset, x_.sub(i).thread);
@@ -308,7 +308,7 @@ class Orders {
   }
   /// The receive or the poll that goes with the next element.
   [[nodiscard]] int partner(const Line& line) const { return at(at(lines_, line.partner).chosen, len(line.chosen)); }
-  /// What no place is left for comes behind.
+  /// Closes a line: elements that have no place in it come after the last chosen one.
   bool close_line(const Line& line, Graph& g) const {
     if (line.chosen.empty()) return true;
     for (const auto& stream : line.streams)
@@ -324,7 +324,7 @@ class Orders {
     return kNone;
   }
 
-  /// All orders are chosen: the skeleton with what they decide.
+  /// All orders are chosen: completes the skeleton with the targets of SENDs and the results of polls.
   bool finish() {
     Orders decided(*this, 0);
     return decided.tell();
@@ -342,7 +342,7 @@ class Orders {
     fixed_ = std::make_unique<Fixed>(*x_, options_.verbs_order);
     VerbsFacts facts;
     match(facts);
-    // What is known now: where SENDs write, hence which words they are ordered with.
+    // The words that SENDs write are known now, and with them the accesses that they are ordered with.
     if (!build()) return true;
     fixed_ = std::make_unique<Fixed>(*x_, options_.verbs_order);
     Axioms a(x_->n);

@@ -226,7 +226,7 @@ class VerbsReader : public CallReader {
       fail(t, "a queue pair that no other thread posts to", "", ", of thread " + std::to_string(q.thread));
     q.thread = thread_;
   }
-  /// The thread's own to the node, with a completion queue of its own.
+  /// The queue pair that this thread alone uses to reach the node, with a completion queue of its own.
   int own_queue_pair(int node) {
     auto& all = verbs().queue_pairs;
     for (int i = 0; i < len(all); ++i)

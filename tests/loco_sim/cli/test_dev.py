@@ -93,17 +93,36 @@ def test_a_folder_stands_for_what_it_is_linked_into(root, program):
     release = pathlib.Path(program).resolve().parent.parent
     if not (release / "build.ninja").exists():
         pytest.skip("the program is not in a build tree")
-    text = "\n".join(["root=$1 release=$2 programs=() scripts=()", functions(root, "programs_with", "scripts_of"),
+    text = "\n".join(["root=$1 release=$2; declare -A inputs_of=()", functions(root, "programs_with", "scripts_of"),
                       re.search(r"^test_programs\(\).*\n^test_scripts\(\).*", (root / "dev").read_text(), re.MULTILINE)[0],
-                      'programs_with "$3"; scripts_of "$3"; printf "%s\\n" "${programs[@]##*/}" "${scripts[@]##*/}"'])
+                      'for folder in "${@:3}"; do programs=() scripts=(); programs_with "$folder"; scripts_of "$folder";',
+                      'echo "${programs[@]##*/}" "${scripts[@]##*/}"; done'])
+    folders = ["verify", "fabric", "nic_model/requester", "docs"]
+    done = shell(text, root, release, *folders, cwd=root)
+    assert done.returncode == 0, done.stderr
+    tests_of = dict(zip(folders, map(set, map(str.split, done.stdout.splitlines()))))
 
-    def tests_of(folder):
-        done = shell(text, root, release, folder, cwd=root)
-        assert done.returncode == 0, done.stderr
-        return set(done.stdout.split())
+    assert {"test_verify", "test_verify.py", "test_limits.py"} <= tests_of["verify"]
+    assert "test_yaml" not in tests_of["verify"] and "test_verify" not in tests_of["fabric"]
+    assert {"test_fabric", "test_nic_model", "test_loco"} <= tests_of["fabric"]
+    assert "test_nic_model" in tests_of["nic_model/requester"]  # whose files are the library of nic_model
+    assert {"test_documents.py", "test_docs.py"} <= tests_of["docs"]
 
-    assert {"test_verify", "test_verify.py", "test_limits.py"} <= tests_of("verify")
-    assert "test_yaml" not in tests_of("verify") and "test_verify" not in tests_of("fabric")
-    assert {"test_fabric", "test_nic_model", "test_loco"} <= tests_of("fabric")
-    assert "test_nic_model" in tests_of("nic_model/requester")  # whose files are the library of nic_model
-    assert {"test_documents.py", "test_docs.py"} <= tests_of("docs")
+
+def test_the_machine_is_tested_by_itself(root, program):
+    """./dev test builds these programs sanitized alone: one label chooses them there and leaves them out elsewhere, and they
+    are made of nothing above the machine, which would have to be compiled twice for them."""
+    text = (root / "dev").read_text()
+    assert "select=(-LE 'long|machine')" in text and 'sanitized "$machine" -L machine -LE long' in text
+    release = pathlib.Path(program).resolve().parent.parent
+    if not (release / "CTestTestfile.cmake").exists():
+        pytest.skip("the program is not in a build tree")
+
+    def run(*words):
+        return subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    machine = re.findall(r"Test +#\d+: (\w+)", run("ctest", "--test-dir", release, "-N", "-L", "machine"))
+    assert {"sim", "fabric", "nic_model"} <= set(machine)
+    inputs = run("ninja", "-C", release, "-t", "inputs", *(f"test_{name}" for name in machine)).splitlines()
+    assert any(file.startswith("nic_model/") for file in inputs)
+    assert not [file for file in inputs if re.match(r"(loco_sim|model|hosts|verify)/", file)]

@@ -118,7 +118,7 @@ class EngineTransport final : public Transport {
     Pipe<Request> posted;
     std::vector<Towards> towards;  ///< by node
   };
-  /// What goes from this node to one other, or to itself.
+  /// The operations from this node to one other, or to itself.
   struct Path {
     Pipe<Request> sent;
     Pipe<Completion> done;

@@ -99,7 +99,7 @@ class Words {
     void operator()(void* p) const { std::free(p); }
   };
   struct Chunk {
-    std::unique_ptr<std::uint64_t[], Free> words;  ///< from calloc, which takes no memory for what is never touched
+    std::unique_ptr<std::uint64_t[], Free> words;  ///< from calloc: untouched pages take no memory
     std::uint64_t bytes = 0;
     bool plain = false;
   };

@@ -52,7 +52,7 @@ inline void on_threads(std::uint32_t nodes, const Program& program) {
   for (const WordOrder words : {WordOrder::whole, WordOrder::last_first}) on_threads(nodes, program, words);
 }
 
-/// The verdict on one simulated run. What a program throws comes out.
+/// The verdict on one simulated run. Rethrows a program's exception.
 inline model::Verdict on_simulator(std::uint32_t nodes, const Program& program, Schedule schedule, std::uint64_t seed,
                                    bool tower = false, WordOrder words = WordOrder::whole) {
   ClusterConfig config;

@@ -42,7 +42,7 @@ inline void span_rows(Transport& node) {
     require_span(word == 10 * node.my_node() + expected++, "a word as it was written");
   mem_ref copy(mgr, 64);
   for (std::size_t i = 0; i < words.size(); ++i) copy.words()[i] = words[i];
-  bar.waiting();  // all have read what others write over now
+  bar.waiting();  // all have read the words that others overwrite now
   const NodeId next = (node.my_node() + 1) % node.num_nodes();
   mgr.put(copy.address(), row.copy(next), 0, 64);
   if (node.my_node() == 0) {

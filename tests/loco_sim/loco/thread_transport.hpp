@@ -130,7 +130,7 @@ class ThreadTransport final : public Transport {
     std::size_t bytes = 0;
     void operator()(std::uint64_t* memory) const { ::munmap(memory, bytes); }
   };
-  /// Of each region; mapped, so that what is never touched takes no memory, nor a sanitizer's shadow of it time.
+  /// Of each region; mapped, so that untouched pages take no memory, and a sanitizer's shadow of them no time.
   std::vector<std::unique_ptr<std::uint64_t[], Unmap>> memory_;
   std::vector<Region> regions_;  ///< by address
   std::deque<std::uint64_t> flags_;

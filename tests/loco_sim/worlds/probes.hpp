@@ -11,7 +11,7 @@ namespace loco::test {
 /// A probe that random worlds need not reach.
 struct Rare {
   std::string_view name;
-  std::string_view why;  ///< what it would take, or who reaches it
+  std::string_view why;  ///< the world that would reach it, or the test that does
 };
 
 /// Of random worlds and networks.

@@ -19,8 +19,8 @@ struct World {
 /// Throws std::runtime_error when draft after draft is refused.
 [[nodiscard]] World random_world(std::uint64_t seed);
 
-/// Why the world may fail or stall: what is broken in it, or what it gives up, by design. Empty: it has to end, and
-/// well.
+/// The reason why the world may fail or stall: its fault, or an operation given up by design. Empty: it must end
+/// without error.
 struct Excuses {
   std::string inconsistent;  ///< a verdict or a promise of the workload may be broken
   std::string failing;       ///< the run may end with an error: operations fail, messages are lost, threads wait

@@ -23,7 +23,7 @@ struct ReferenceResult {
 /// Models rdmatso, rdmawait, loco (without msw), corerma*; straight-line programs.
 [[nodiscard]] ReferenceResult reference(const Program& program, const std::string& model, std::uint64_t candidates_max);
 
-/// What executes remote atomics in the operational machine.
+/// The unit that executes remote atomics in the operational machine.
 struct AtomicUnits {
   bool banked = false;  ///< one for each word, not for each node
   bool global = false;  ///< they read and write memory at once
