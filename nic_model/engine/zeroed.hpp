@@ -1,11 +1,10 @@
 // Bytes that are zero when allocated and take memory of the simulating machine only once written.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <sys/mman.h>
 #include <utility>
 #include <vector>
 
@@ -25,8 +24,8 @@ struct ZeroedAllocator {
 
   [[nodiscard]] T* allocate(std::size_t count) {
     if (count >= kMapped / sizeof(T)) {
-      void* const memory =
-          ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void* const memory = ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (memory == MAP_FAILED) throw std::bad_alloc();
       return static_cast<T*>(memory);
     }
