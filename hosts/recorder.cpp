@@ -130,7 +130,9 @@ trace::CallId Recorder::begin(std::uint32_t machine_thread, const trace::CallInf
                               std::int64_t ps) {
   const KnownCall& what = known(call);
   const std::uint32_t thread = lane(machine_thread, call.lane);
-  const std::uint32_t object_index = object(call.object);
+  const std::uint32_t object_index = call.element == trace::kWholeObject
+                                         ? object(call.object)
+                                         : object(trace::element_name(call.object, call.element));
   if (what.method_id == trace::Method::barrier) {
     trace::Object& barrier = trace_.objects[object_index];
     const auto at = std::ranges::lower_bound(barrier.participants, thread);

@@ -41,7 +41,7 @@ class HeldLocks {
 
  private:
   static bool is(const CallInfo& call, std::string_view method) {
-    const auto& [library, called, object, work_id, argument, nodes, lane] = call;
+    const auto& [library, called, object, work_id, argument, nodes, lane, element] = call;
     return called == method && library == "lock";
   }
 

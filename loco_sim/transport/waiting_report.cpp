@@ -16,7 +16,7 @@ std::string calls_text(const hosts::Thread& thread) {
   for (const trace::CallInfo& call : thread.calls) {
     if (!text.empty()) text += " > ";
     text += std::string(call.library) + "." + std::string(call.method);
-    if (!call.object.empty()) text += "(" + std::string(call.object) + ")";
+    if (!call.object.empty()) text += "(" + trace::element_name(call.object, call.element) + ")";
   }
   return text.empty() ? "outside of library calls" : "in " + text;
 }
@@ -89,7 +89,7 @@ std::string lock_circle(const HeldLocks& locks, const hosts::Fibers& threads) {
 std::string gone_text(const HeldLocks& locks, const hosts::Thread& thread) {
   std::string text;
   for (const CallInfo& call : thread.calls) {
-    if (call.object.empty()) continue;
+    if (call.object.empty() || call.element != trace::kWholeObject) continue;
     if (const std::set<NodeId> nodes = locks.gone(call.object); !nodes.empty())
       text +=
           fmt::format("; '{}' is gone on node{} {}", call.object, nodes.size() == 1 ? "" : "s", fmt::join(nodes, ", "));

@@ -2,7 +2,8 @@
 // translations and the IOMMU's translation buffer.
 //
 // It holds keys only, because the model needs to know whether something is cached, not its content. With 0 entries it
-// holds everything. Deterministic: a key's set is a fixed hash of it.
+// holds everything. Deterministic: a key's set is a fixed hash of it. Most NICs of a large machine use a few sets of
+// thousands: only used sets have storage, and while they are few they are found by a search through their numbers.
 #pragma once
 
 #include <algorithm>
@@ -24,42 +25,63 @@ class KeyCache {
   /// evenly among `banks`; keys of different banks never share a set if there are at least as many sets as banks.
   KeyCache(std::uint32_t entries, std::uint32_t ways, std::uint32_t banks = 1)
       : ways_(std::min(ways, entries)),
-        sets_(entries == 0 ? 0 : entries / ways_, 0),
-        in_bank_(std::max<std::size_t>(1, sets_.size() / banks)) {}
+        sets_(entries == 0 ? 0 : entries / ways_),
+        in_bank_(std::max<std::uint32_t>(1, sets_ / banks)) {}
 
   /// True if the key was in the cache. Makes it the newest of its set. Precondition: bank < banks.
-  bool touch(Key key, std::uint64_t bank = 0) { return sets_.empty() || touch_in(set_of(key, bank), key); }
+  bool touch(Key key, std::uint64_t bank = 0) { return sets_ == 0 || touch_in(set_of(key, bank), key); }
   /// Has the simulating machine's cache fetch what touch() will look at. Changes nothing.
   void prefetch(Key key) const {
-    if (sets_.empty()) return;
-    if (const std::uint32_t used = sets_[set_of(key, 0)]; used != 0)
-      sim::prefetch(lines_.data() + (used - 1) * std::size_t{ways_}, ways_ * sizeof(Key));
+    if (sets_ == 0) return;
+    if (const std::size_t place = place_of(set_of(key, 0)); place != used_)
+      sim::prefetch(lines_.data() + place * ways_, ways_ * sizeof(Key));
   }
 
   bool operator==(const KeyCache& other) const {
-    if (ways_ != other.ways_ || sets_.size() != other.sets_.size()) return false;
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
-      if ((sets_[i] == 0) != (other.sets_[i] == 0)) return false;
-      if (sets_[i] != 0 && !std::equal(line(i), line(i) + ways_, other.line(i))) return false;
+    if (ways_ != other.ways_ || sets_ != other.sets_ || used_ != other.used_) return false;
+    for (std::uint32_t set = 0; set < sets_; ++set) {
+      const std::size_t here = place_of(set);
+      const std::size_t there = other.place_of(set);
+      if ((here == used_) != (there == used_)) return false;
+      if (here != used_ && !std::equal(line(here), line(here) + ways_, other.line(there))) return false;
     }
     return true;
   }
 
  private:
   static constexpr Key kNone = static_cast<Key>(~Key{0});
+  static constexpr std::size_t kFew = 16;
 
   /// Precondition: there are entries.
-  [[nodiscard]] std::size_t set_of(Key key, std::uint64_t bank) const {
+  [[nodiscard]] std::uint32_t set_of(Key key, std::uint64_t bank) const {
     const std::uint64_t set = bank * in_bank_.divisor() + in_bank_.of(mix(key));
-    return set < sets_.size() ? set : set % sets_.size();
+    return static_cast<std::uint32_t>(set < sets_ ? set : set % sets_);
+  }
+  /// Which of the used sets it is; their number if it is none.
+  [[nodiscard]] std::size_t place_of(std::uint32_t set) const {
+    if (!places_.empty()) return places_[set] == 0 ? used_ : places_[set] - 1;
+    return static_cast<std::size_t>(std::find(few_.begin(), few_.end(), set) - few_.begin());
+  }
+  std::size_t use(std::uint32_t set) {
+    const std::size_t place = used_++;
+    lines_.resize(lines_.size() + ways_, kNone);
+    if (place < kFew) {
+      few_.push_back(set);
+      return place;
+    }
+    if (places_.empty()) {
+      places_.resize(sets_);
+      for (std::size_t i = 0; i < few_.size(); ++i) places_[few_[i]] = static_cast<std::uint32_t>(i + 1);
+      few_ = {};
+    }
+    places_[set] = static_cast<std::uint32_t>(place + 1);
+    return place;
   }
 
-  bool touch_in(std::size_t index, Key key) {
-    if (sets_[index] == 0) {
-      lines_.resize(lines_.size() + ways_, kNone);
-      sets_[index] = static_cast<std::uint32_t>(lines_.size() / ways_);
-    }
-    Key* const set = lines_.data() + (sets_[index] - 1) * std::size_t{ways_};
+  bool touch_in(std::uint32_t index, Key key) {
+    std::size_t place = place_of(index);
+    if (place == used_) place = use(index);
+    Key* const set = lines_.data() + place * ways_;
     if (*set == key) return true;
     Key* const end = set + ways_;
     Key* found = std::find(set, end, key);
@@ -69,12 +91,15 @@ class KeyCache {
     *set = key;
     return hit;
   }
-  [[nodiscard]] const Key* line(std::size_t set) const { return lines_.data() + (sets_[set] - 1) * std::size_t{ways_}; }
+  [[nodiscard]] const Key* line(std::size_t place) const { return lines_.data() + place * ways_; }
 
   std::uint32_t ways_ = 1;
-  std::vector<std::uint32_t> sets_;  // where the set is in lines_, counted from 1; 0: never used
-  std::vector<Key> lines_;           // the used sets one after the other, each with its newest key first
-  sim::Modulus in_bank_{1};          // by the number of sets in a bank
+  std::uint32_t sets_ = 0;
+  std::uint32_t used_ = 0;
+  std::vector<std::uint32_t> few_;     // while few sets are used: their numbers
+  std::vector<std::uint32_t> places_;  // afterwards: by set, which of the used ones it is, counted from 1; 0: none
+  std::vector<Key> lines_;             // the used sets one after the other, each with its newest key first
+  sim::Modulus in_bank_{1};            // by the number of sets in a bank
 };
 
 }  // namespace loco::nic

@@ -61,7 +61,10 @@ class Window {
   static sim::Duration share_of(sim::Duration time, std::uint64_t units, std::uint64_t capacity) {
     __extension__ using Wide = unsigned __int128;
     const auto ps = static_cast<std::uint64_t>(std::max<std::int64_t>(time.ps, 0));
-    return {static_cast<std::int64_t>(Wide{ps} * units / capacity)};
+    const Wide unit_time = Wide{ps} * units;
+    if (unit_time >> 64U == 0) [[likely]]  // hardware divides 64 bits, a function 128
+      return {static_cast<std::int64_t>(static_cast<std::uint64_t>(unit_time) / capacity)};
+    return {static_cast<std::int64_t>(unit_time / capacity)};
   }
   void pop() {
     taken_ -= uses_.front().units;

@@ -1,6 +1,7 @@
 #include "nic_model/pcie/bursts.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
@@ -39,7 +40,8 @@ std::uint32_t next_step(const Engine& engine, NicId node, const ReadBurst& b) {
 /// Number of steps left, the last one included.
 std::uint32_t steps_left(const Engine& engine, NicId node, const ReadBurst& b) {
   const std::uint64_t step = engine.profile(node).pcie_read_completion.count;
-  return static_cast<std::uint32_t>((b.address + b.stop + step - 1) / step - (b.address + b.done) / step);
+  const int bits = std::countr_zero(step);  // a power of two
+  return static_cast<std::uint32_t>(((b.address + b.stop + step - 1) >> bits) - ((b.address + b.done) >> bits));
 }
 
 /// The earliest time of the last step: directly after those before it.
@@ -49,24 +51,32 @@ sim::SimTime earliest_end(const Engine& engine, NicId node, const ReadBurst& b) 
   if (left == 1) return b.next;
   const std::uint64_t header = p.pcie_completion_header.count;
   return b.next + on_link(engine, node, next_step(engine, node, b) + header) +
-         on_link(engine, node, p.pcie_read_completion.count + header) * (left - 2);
+         engine.links[node].times().completion * (left - 2);
 }
 
-/// Makes the steps that were due before now, except the last.
+/// Makes the steps that were due before now, except the last. A burst's data comes over the NIC's own link only.
 void advance(Engine& engine, NicId node, ReadBurst& b) {
   const sim::SimTime now = engine.now();
   if (b.next >= now) return;
   PcieLink& link = engine.links[node];
+  const HardwareProfile& p = engine.profile(node);
+  const ReadWay way = way_of_read(engine, node, b.key);
   const std::uint32_t before = b.done;
+  const auto full = static_cast<std::uint32_t>(p.pcie_read_completion.count);
   std::uint32_t steps = 0;
+  std::uint32_t requests = 0;
+  sim::SimTime sent = b.next;
+  std::uint32_t bytes = next_step(engine, node, b);
   for (std::uint32_t left = steps_left(engine, node, b); left > 1 && b.next < now; --left) {
-    const std::uint32_t bytes = next_step(engine, node, b);
     b.done += bytes;
-    const CompletionTimes times = send_completion(engine, node, link, bytes, {b.key, b.done, b.length}, b.next);
-    b.there = times.there;
-    b.next = times.next;
+    b.next = carry_completion(p, link, bytes, completion_time(p, link, bytes), {b.key, b.done, b.length}, way, b.next,
+                              requests, sent);
+    bytes = full;  // all that are not the first or the last of the read
     ++steps;
   }
+  if (steps == 0) return;
+  b.there = sent + p.pcie_downstream + (way.path == nullptr ? sim::Duration{} : way.path->back);
+  count_completions(engine, node, steps, b.done - before, requests);
   engine.kernel.count_steps(steps);
   read_payload(engine, node, b.address + before, {b.buffer, before, b.done - before});
 }
@@ -78,13 +88,15 @@ void advance(Engine& engine, NicId node, PostedWrite& write) {
   const sim::SimTime now = engine.now();
   if (write.ready >= now) return;
   const std::uint64_t header = engine.profile(node).pcie_write_header.count;
+  const auto mps = static_cast<std::uint32_t>(engine.profile(node).pcie_mps.count);
+  const sim::Duration full = engine.links[node].times().write;
   const std::uint32_t before = write.committed;
   std::uint32_t steps = 0;
   for (std::uint32_t bytes = next_tlp(engine, node, write); write.ready < now && write.committed + bytes < write.length;
        ++steps) {
     write.committed += bytes;
-    bytes = next_tlp(engine, node, write);
-    write.ready += on_link(engine, node, bytes + header);
+    bytes = std::min(mps, write.length - write.committed);
+    write.ready += bytes == mps ? full : on_link(engine, node, bytes + header);
   }
   if (steps == 0) return;
   engine.kernel.count_steps(steps);
@@ -188,10 +200,12 @@ bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Pos
   const std::uint64_t mps = p.pcie_mps.count;
   const std::uint64_t header = p.pcie_write_header.count;
   const Address end = rest.address + rest.size;
-  const std::uint64_t behind = (end - 1) / mps - rest.address / mps;
-  const std::uint64_t last = (end - 1) % mps + 1;
-  const sim::SimTime ends = write.ready + on_link(engine, node, mps + header) * static_cast<std::int64_t>(behind - 1) +
-                            on_link(engine, node, last + header);
+  const int bits = std::countr_zero(mps);  // a power of two
+  const std::uint64_t behind = ((end - 1) >> bits) - (rest.address >> bits);
+  const std::uint64_t last = ((end - 1) & (mps - 1)) + 1;
+  const sim::Duration full = engine.links[node].times().write;
+  const sim::SimTime ends = write.ready + full * static_cast<std::int64_t>(behind - 1) +
+                            (last == mps ? full : on_link(engine, node, last + header));
   write.burst = true;
   engine.kernel.burst_begins();
   bursts.begin({domain, number, rest.address, rest.size, engine.schedule(kEventCommit, domain, number, ends)});

@@ -53,7 +53,7 @@ sim::SimTime PcieLink::take_request(const HardwareProfile& p, sim::SimTime now, 
   sim::SimTime read = std::max(std::min(due, now + reach), since + reach);
   if (walk.ps != 0) read = begin_walk(p, now, read - walk, walk) + walk;
   const sim::SimTime link_free = std::max(asked_until_, down_free_);
-  const sim::Duration data = data_time(p, bytes);
+  const sim::Duration data = bytes == p.pcie_mrrs.count ? times_.request_data : data_time(p, bytes);
   asked_until_ = std::max(link_free, read) + data;
   // The time until this read starts (`begin`) does not occupy the link, because another read that starts meanwhile does
   // not wait for it. So `begin` counts for how long the tag is held, but not for asked_until_.

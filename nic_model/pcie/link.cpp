@@ -2,6 +2,7 @@
 #include "nic_model/pcie/link.hpp"
 
 #include "nic_model/engine/check.hpp"
+#include "nic_model/pcie/flow_control.hpp"
 
 namespace loco::nic {
 
@@ -11,9 +12,19 @@ KeyCache<std::uint64_t> iommu_buffer(const HardwareProfile& p) {
   const std::uint64_t pages = p.pcie_iommu ? p.pcie_iommu_window.count / kIommuPage.count : 0;
   return {static_cast<std::uint32_t>(pages), kWays};
 }
+
+TlpTimes tlp_times(const HardwareProfile& p) {
+  const auto takes = [&p](sim::Bytes bytes) { return sim::transmission_time(bytes, p.pcie_rate); };
+  const sim::Duration read_header = takes(p.pcie_read_header);
+  return {.read_header = read_header,
+          .completion = takes(p.pcie_read_completion + p.pcie_completion_header),
+          .write = takes(p.pcie_mps + p.pcie_write_header),
+          .request_data = data_time(p, p.pcie_mrrs.count),
+          .reach = read_header + p.pcie_upstream + p.pcie_read_access};
+}
 }  // namespace
 
-PcieLink::PcieLink(const HardwareProfile& profile) : translated_(iommu_buffer(profile)) {}
+PcieLink::PcieLink(const HardwareProfile& profile) : times_(tlp_times(profile)), translated_(iommu_buffer(profile)) {}
 
 bool PcieLink::push_doorbell(const Doorbell& doorbell) {
   doorbells_.push_back(doorbell);

@@ -40,9 +40,21 @@ struct Probe {
   bool operator==(const Probe&) const = default;
 };
 
+/// What TLPs of the usual sizes take on the link, worked out once, because each takes a division.
+struct TlpTimes {
+  sim::Duration read_header{};
+  sim::Duration completion{};    // full: pcie.read_completion
+  sim::Duration write{};         // full: pcie.mps
+  sim::Duration request_data{};  // the completions of a full request: pcie.mrrs
+  sim::Duration reach{};         // from a read request on the link until memory is read
+
+  bool operator==(const TlpTimes&) const = default;
+};
+
 class PcieLink {
  public:
   explicit PcieLink(const HardwareProfile& profile);
+  [[nodiscard]] const TlpTimes& times() const { return times_; }
 
   // --- its directions: from `now`, or once the link is free, busy for `taken`; returns when that is over -------------
   sim::SimTime send_up(sim::SimTime now, sim::Duration taken) {
@@ -125,6 +137,7 @@ class PcieLink {
   void give_read_credits_back(const HardwareProfile& p, std::uint64_t bytes, sim::SimTime from, sim::SimTime read,
                               sim::SimTime there, sim::SimTime gone);
 
+  TlpTimes times_{};
   sim::SimTime up_free_{};
   sim::SimTime down_free_{};
   sim::SimTime ordered_free_{};  // when the next ordered commit may be: pcie.write_interval

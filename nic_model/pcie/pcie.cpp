@@ -20,10 +20,7 @@ std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
 }
 }  // namespace
 
-sim::Duration read_reach(const Engine& engine, NicId node) {
-  const HardwareProfile& p = engine.profile(node);
-  return on_link(engine, node, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
-}
+sim::Duration read_reach(const Engine& engine, NicId node) { return engine.links[node].times().reach; }
 
 sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
   const PciePath* const path = path_to(engine, node, key);
@@ -127,26 +124,6 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   }
 }
 
-namespace {
-/// Requests the next data of a read: `bytes` have come at `now`, so the requests whose predecessors are complete take
-/// tags and credits. Returns when the next step may begin, at `due` or later. A real NIC sent these requests in time;
-/// here they occupy the link one by one, so that no write waits behind all requests of a long read.
-sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes, sim::SimTime due,
-                          const ReadProgress& read, sim::SimTime now) {
-  const HardwareProfile& p = engine.profile(node);
-  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
-  for (std::uint32_t next = ((read.done - bytes) / mrrs + 1) * mrrs; next <= read.done; next += mrrs) {
-    engine.count(&Counters::tlps_up);
-    engine.count(&Counters::pcie_bytes_up, p.pcie_read_header.count);
-    link.send_up(now, on_link(engine, node, p.pcie_read_header.count));
-    if (!bounds_requests(p)) continue;
-    const sim::Duration reach = read_reach(engine, node) + place_penalty(engine, node, read.key);
-    due = link.take_request(p, now, std::min<std::uint64_t>(read.length - next, mrrs), due, reach, {});
-  }
-  return due;
-}
-}  // namespace
-
 sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::uint32_t bytes) {
   const HardwareProfile& p = engine.profile(node);
   if (engine.on_device(key)) return p.nic_device_access;
@@ -154,26 +131,34 @@ sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::
   return link_of(engine, node).waits_up(engine.now()) + alone + p.pcie_downstream;
 }
 
+ReadWay way_of_read(Engine& engine, NicId node, std::uint32_t key) {
+  ReadWay way{.path = path_to(engine, node, key), .bounded = bounds_requests(engine.profile(node))};
+  if (way.bounded) way.reach = read_reach(engine, node) + place_penalty(engine, node, key);
+  return way;
+}
+
 CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes,
-                                const ReadProgress& read, sim::SimTime now) {
+                                const ReadProgress& read, const ReadWay& way, sim::SimTime now) {
   const HardwareProfile& p = engine.profile(node);
-  const std::uint64_t on_wire = bytes + p.pcie_completion_header.count;
-  engine.count(&Counters::tlps_down);
-  engine.count(&Counters::pcie_bytes_down, on_wire);
-  sim::SimTime sent = link.send_down(now, on_link(engine, node, on_wire));
+  sim::SimTime sent;
   sim::Duration back = p.pcie_downstream;
-  if (const PciePath* const path = path_to(engine, node, read.key)) {
-    sent = std::max(sent, send_back(engine, *path, now, on_wire));
-    back += path->back + data_stored_time(*path, p.pcie_rate, on_wire);
+  if (way.path != nullptr) {
+    const std::uint64_t on_wire = bytes + p.pcie_completion_header.count;
+    sent = send_back(engine, *way.path, now, on_wire);
+    back += way.path->back + data_stored_time(*way.path, p.pcie_rate, on_wire);
   }
-  return {.there = sent + back,
-          .next = read.done < read.length ? ask_for_next(engine, node, link, bytes, sent, read, now) : sent};
+  std::uint32_t requests = 0;
+  const sim::SimTime next =
+      carry_completion(p, link, bytes, completion_time(p, link, bytes), read, way, now, requests, sent);
+  count_completions(engine, node, 1, bytes, requests);
+  return {.there = sent + back, .next = next};
 }
 
 sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
   if (engine.on_device(read.key)) return link_free = engine.now();
-  const CompletionTimes times = send_completion(engine, node, link_of(engine, node), bytes, read, engine.now());
+  const CompletionTimes times = send_completion(engine, node, link_of(engine, node), bytes, read,
+                                                way_of_read(engine, node, read.key), engine.now());
   announce_tlp(engine, TlpKind::completion, node, 0, 0, bytes);
   link_free = times.next;
   return times.there;

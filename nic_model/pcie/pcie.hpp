@@ -56,13 +56,17 @@ struct ReadTarget {
 /// missing; until then others may use the link.
 void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std::uint32_t bytes, sim::Duration delay,
                 const ReadTarget& target = {}, sim::Duration stall = {});
+/// Bytes from `address` to the next multiple of `size`, a power of two.
+[[nodiscard]] constexpr std::uint64_t to_boundary(Address address, std::uint64_t size) {
+  return size - (address & (size - 1));
+}
 /// Bytes of a write's TLP that starts at `address` with `left` bytes to go. TLPs end at multiples of the MPS and at the
 /// end of a list's element.
 [[nodiscard]] inline std::uint32_t write_step(const Engine& engine, NicId node, Address address, std::uint32_t left) {
   const std::uint64_t mps = engine.profile(node).pcie_mps.count;
   if (is_scattered(address)) [[unlikely]]
     return scattered_step(engine, address, left, mps);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, mps - address % mps));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, to_boundary(address, mps)));
 }
 
 /// Bytes of one step of a read: what a completion of the read of [address, address + length) carries after `done`
@@ -72,7 +76,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   const std::uint64_t step = engine.profile(node).pcie_read_completion.count;
   if (is_scattered(address)) [[unlikely]]
     return scattered_step(engine, address + done, length - done, step);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, step - (address + done) % step));
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(length - done, to_boundary(address + done, step)));
 }
 /// If an element of a list begins at `next`, occupies the link with the read request that it needs.
 void ask_for_element(Engine& engine, NicId node, Address next);

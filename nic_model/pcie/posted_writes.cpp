@@ -4,6 +4,7 @@
 // is relaxed, or that a fault lets pass, has its event as soon as it is posted. With nic.word_order: any the head has
 // an event for each of its parts, and so do the writes after it that are packets of the same message.
 #include <algorithm>
+#include <bit>
 
 #include "nic_model/host/memory.hpp"
 #include "nic_model/host/process.hpp"
@@ -122,7 +123,14 @@ sim::SimTime send_tlps(Engine& engine, NicId node, const PostedWrite& write) {
   if (told) announce_tlp(engine, TlpKind::memory_write, node, 0, write.address, first_bytes);
   PcieLink& link = engine.links[node];
   std::uint64_t tlps = 0;
-  for (std::uint32_t done = first_bytes; done < write.length;) {
+  std::uint32_t done = first_bytes;
+  if (!told && write.ahead == 0 && !is_scattered(write.address)) {  // the full ones at once
+    const auto mps = static_cast<std::uint32_t>(engine.profile(node).pcie_mps.count);
+    tlps = (write.length - done) >> std::countr_zero(mps);
+    done += static_cast<std::uint32_t>(tlps) * mps;
+    if (tlps != 0) link.send_up(engine.now(), link.times().write * static_cast<std::int64_t>(tlps));
+  }
+  while (done < write.length) {
     const std::uint32_t bytes = write_step(engine, node, write.address + done, write.length - done);
     if (!crossed(write, done, bytes)) link.send_up(engine.now(), on_link(engine, node, bytes + header));
     if (told) announce_tlp(engine, TlpKind::memory_write, node, 0, write.address + done, bytes);

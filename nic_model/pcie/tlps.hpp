@@ -2,7 +2,10 @@
 // and private to them.
 #pragma once
 
+#include <algorithm>
+
 #include "nic_model/pcie/link.hpp"
+#include "nic_model/pcie/paths.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/pcie/posted_domain.hpp"
 
@@ -54,9 +57,51 @@ struct CompletionTimes {
   sim::SimTime there{};
   sim::SimTime next{};
 };
+/// What the completions of a read have in common.
+struct ReadWay {
+  const PciePath* path = nullptr;  // behind the NIC's own link
+  bool bounded = false;            // its requests take tags or credits
+  sim::Duration reach{};           // of a request, until memory is read; only where bounded
+};
+[[nodiscard]] ReadWay way_of_read(Engine& engine, NicId node, std::uint32_t key);
+/// Sends `bytes`, which take `time`, over the NIC's own link. Returns when they are sent, or with the request whose
+/// data they complete, when the read's next step may begin: that request takes a tag and credits. A real NIC sent it in
+/// time; here requests occupy the link one by one, so that no write waits behind all requests of a long read. A
+/// completion is no longer than a request, so it completes at most one.
+inline sim::SimTime carry_completion(const HardwareProfile& p, PcieLink& link, std::uint32_t bytes, sim::Duration time,
+                                     const ReadProgress& read, const ReadWay& way, sim::SimTime now,
+                                     std::uint32_t& requests, sim::SimTime& sent) {
+  sent = std::max(link.send_down(now, time), sent);
+  const auto mrrs = static_cast<std::uint32_t>(p.pcie_mrrs.count);
+  const std::uint32_t next = read.done & ~(mrrs - 1);
+  if (next <= read.done - bytes || read.done >= read.length) return sent;
+  ++requests;
+  link.send_up(now, link.times().read_header);
+  if (!way.bounded) return sent;
+  return link.take_request(p, now, std::min<std::uint64_t>(read.length - next, mrrs), sent, way.reach, {});
+}
+
+/// Counts so many completions of together so many bytes, and requests.
+inline void count_completions(Engine& engine, NicId node, std::uint32_t completions, std::uint64_t bytes,
+                              std::uint32_t requests) {
+  const HardwareProfile& p = engine.profile(node);
+  engine.count(&Counters::tlps_down, completions);
+  engine.count(&Counters::pcie_bytes_down, bytes + completions * p.pcie_completion_header.count);
+  engine.count(&Counters::tlps_up, requests);
+  engine.count(&Counters::pcie_bytes_up, requests * p.pcie_read_header.count);
+}
+
+/// What a completion takes on the link.
+[[nodiscard]] inline sim::Duration completion_time(const HardwareProfile& p, const PcieLink& link,
+                                                   std::uint32_t bytes) {
+  if (bytes == p.pcie_read_completion.count) [[likely]]
+    return link.times().completion;
+  return sim::transmission_time({bytes + p.pcie_completion_header.count}, p.pcie_rate);
+}
+
 /// Sends `bytes` that were sampled at `now`.
 CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std::uint32_t bytes,
-                                const ReadProgress& read, sim::SimTime now);
+                                const ReadProgress& read, const ReadWay& way, sim::SimTime now);
 
 /// Copies memory to a buffer. Where both sides hold unwritten zeros, nothing is touched.
 void read_payload(Engine& engine, NicId node, Address address, const BufferPart& into);

@@ -60,6 +60,56 @@ TEST_CASE("a cache forgets the key of a set that was used longest ago") {
   CHECK(nic::KeyCache<std::uint64_t>().touch(7));  // without entries: everything is held
 }
 
+// The reference keeps each set as a list, newest first. Direct-mapped by one key a set, the hash of keys shows: keys
+// that displace each other with one way share a set. Some 40 sets are used in the end, so the cache goes from a search
+// through few numbers to a table on the way.
+TEST_CASE("a cache of keys is the same while few of its sets are used and when many are") {
+  constexpr std::uint32_t kSets = 64;
+  constexpr std::size_t kWays = 3;
+  const auto share = [](std::uint64_t a, std::uint64_t b) {
+    nic::KeyCache<std::uint64_t> direct(kSets, 1);
+    direct.touch(a);
+    direct.touch(b);
+    return !direct.touch(a);
+  };
+  std::vector<std::vector<std::uint64_t>> sets;
+  nic::KeyCache<std::uint64_t> cache(kSets * kWays, kWays);
+  sim::Stream random(7, "keys");
+  std::size_t hits = 0;
+  for (int i = 0; i < 600; ++i) {
+    const std::uint64_t key = random.below(100);
+    const auto found = std::ranges::find_if(sets, [&](const auto& set) { return key == set[0] || share(set[0], key); });
+    std::vector<std::uint64_t>& set = found == sets.end() ? sets.emplace_back() : *found;
+    const auto at = std::ranges::find(set, key);
+    const bool held = at != set.end();
+    if (held) set.erase(at);
+    set.insert(set.begin(), key);
+    if (set.size() > kWays) set.pop_back();
+    REQUIRE(cache.touch(key) == held);
+    hits += held ? 1U : 0U;
+  }
+  CHECK(sets.size() > 32);
+  CHECK(hits > 200);
+}
+
+TEST_CASE("two caches are equal if they hold the same, in whatever order their sets were used") {
+  for (const std::uint64_t keys : {5U, 60U}) {  // few sets, and many
+    nic::KeyCache<std::uint64_t> up(4096, 4);
+    nic::KeyCache<std::uint64_t> down(4096, 4);
+    for (std::uint64_t key = 0; key < keys; ++key) {
+      up.touch(key);
+      down.touch(keys - 1 - key);
+    }
+    for (std::uint64_t key = 0; key < keys; ++key) up.touch(key);  // so that those of one set are of one age
+    for (std::uint64_t key = 0; key < keys; ++key) down.touch(key);
+    CHECK(up == down);
+    down.touch(keys);
+    CHECK_FALSE(up == down);
+    up.touch(keys + 1);
+    CHECK_FALSE(up == down);
+  }
+}
+
 TEST_CASE("the processing unit that is free first is taken, whatever the order in which they were taken") {
   constexpr std::uint32_t kUnits = 5;
   sim::Stream rng(3, "units");

@@ -22,35 +22,38 @@ shared_region::shared_region(channel& endpoint, std::string_view name, std::stri
 /// An access beyond the end would reach another region.
 void shared_region::require_inside(const part& of, std::uint64_t bytes) const {
   if (whole_words_inside(of.offset, bytes, size_)) return;
-  throw size_error("'" + std::string(of.name) + "': an access of " + std::to_string(bytes) + " bytes at offset " +
-                   std::to_string(of.offset) + " of " + std::to_string(size_) +
+  throw size_error("'" + trace::element_name(of.name, of.element) + "': an access of " + std::to_string(bytes) +
+                   " bytes at offset " + std::to_string(of.offset) + " of " + std::to_string(size_) +
                    " bytes: expected whole words inside of it");
 }
 
 void shared_region::load_bytes(const part& of, std::span<std::byte> out) {
   require_inside(of, out.size());
   if (direct_ != nullptr) return direct::load_bytes(direct_ + of.offset / kWord, out);
-  const call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
+  const call_scope call(endpoint_.transport(),
+                        {.library = "sv", .method = "read", .object = of.name, .element = of.element});
   endpoint_.transport().load_bytes(base_ + of.offset, out);
 }
 
 void shared_region::store_bytes(const part& of, std::span<const std::byte> in) {
   require_inside(of, in.size());
   if (direct_ != nullptr) return direct::store_bytes(direct_ + of.offset / kWord, in);
-  const call_scope call(endpoint_.transport(), {.library = "sv", .method = "write", .object = of.name});
+  const call_scope call(endpoint_.transport(),
+                        {.library = "sv", .method = "write", .object = of.name, .element = of.element});
   endpoint_.transport().store_bytes(base_ + of.offset, in);
 }
 
 std::uint64_t shared_region::traced_load(const part& of) {
-  call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name});
+  call_scope call(endpoint_.transport(), {.library = "sv", .method = "read", .object = of.name, .element = of.element});
   const std::uint64_t value = endpoint_.transport().load(base_ + of.offset);
   call.set_result(value);
   return value;
 }
 
 void shared_region::traced_store(const part& of, std::uint64_t value) {
-  const call_scope call(endpoint_.transport(),
-                        {.library = "sv", .method = "write", .object = of.name, .argument = value});
+  const call_scope call(
+      endpoint_.transport(),
+      {.library = "sv", .method = "write", .object = of.name, .argument = value, .element = of.element});
   endpoint_.transport().store(base_ + of.offset, value);
 }
 
@@ -61,7 +64,8 @@ void shared_region::push(const part& of, std::span<const NodeId> nodes, ack_key*
                                                 .method = "bcast",
                                                 .object = of.name,
                                                 .work_id = key == nullptr ? 0 : key->work_id(),
-                                                .nodes = nodes});
+                                                .nodes = nodes,
+                                                .element = of.element});
   for (const NodeId node : nodes) endpoint_.here().put(base_ + of.offset, copy(node), of.offset, of.bytes, key);
 }
 

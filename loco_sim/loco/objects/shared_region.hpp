@@ -44,6 +44,7 @@ class shared_region {
     std::string_view name;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
+    std::uint32_t element = trace::kWholeObject;  ///< of an array of that name
   };
   void load_bytes(const part& of, std::span<std::byte> out);
   void store_bytes(const part& of, std::span<const std::byte> in);

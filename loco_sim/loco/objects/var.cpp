@@ -7,9 +7,12 @@
 namespace loco {
 
 void require_owner(std::string_view variable, NodeId owner, NodeId node) {
-  if (owner != node)
-    throw ownership_error("variable '" + std::string(variable) + "' is owned by node " + std::to_string(owner) +
-                          ": node " + std::to_string(node) + " may not write or push it");
+  if (owner != node) refuse_writer(variable, owner, node);
+}
+
+void refuse_writer(std::string_view variable, NodeId owner, NodeId node) {
+  throw ownership_error("variable '" + std::string(variable) + "' is owned by node " + std::to_string(owner) +
+                        ": node " + std::to_string(node) + " may not write or push it");
 }
 
 std::string nodes_text(std::span<const NodeId> nodes) {

@@ -54,6 +54,8 @@ class var : public shared_bytes {
 
 /// Throws ownership_error unless `node` owns the variable.
 void require_owner(std::string_view variable, NodeId owner, NodeId node);
+/// Throws it: the node does not.
+[[noreturn]] void refuse_writer(std::string_view variable, NodeId owner, NodeId node);
 
 /// "node 2", or "nodes 0, 1"; a long list is printed as its length and a checksum.
 [[nodiscard]] std::string nodes_text(std::span<const NodeId> nodes);
@@ -61,22 +63,39 @@ void require_owner(std::string_view variable, NodeId owner, NodeId node);
 /// The terms of a variable with owners, such as "owned by node 2".
 [[nodiscard]] std::string owners_text(std::span<const NodeId> owners);
 
+/// What the owned parts of a region have in common: an array's elements, or one variable.
+struct part_family {
+  part_family(shared_region& bytes, std::string_view name) : of_region(bytes), common_name(name) {
+    common_name.shrink_to_fit();
+  }
+  part_family(const part_family&) = delete;
+  part_family& operator=(const part_family&) = delete;
+
+  shared_region& of_region;
+  std::string common_name;
+};
+
 /// A part of a shared region that one node writes: the whole region for owned_var, an element of an array for
-/// var_array.
+/// var_array. Its family outlives it. Two words, because a barrier of n nodes has n^2 of them.
 template <typename T>
 class owned_part {
+  static constexpr std::uint64_t kLine = 64;
+  static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;
+
  public:
   static constexpr bool kAtomic = value_words<T>::kAtomic;
+  /// From one element of an array to the next. Those of a cache line or more start on a cache line.
+  static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : round_up(kBytes, kLine);
 
-  owned_part(shared_region& bytes, std::string name, std::uint64_t offset, NodeId owner)
-      : bytes_(bytes), name_(without_spare(std::move(name))), offset_(offset), owner_(owner) {}
+  owned_part(const part_family& family, std::uint32_t element, NodeId owner)
+      : family_(family), element_(element), owner_(owner) {}
 
-  [[nodiscard]] const std::string& full_name() const { return name_; }
+  [[nodiscard]] std::string full_name() const { return trace::element_name(family_.common_name, element_); }
   [[nodiscard]] NodeId owner() const { return owner_; }
   /// Address of the local copy.
-  [[nodiscard]] Address address() const { return bytes_.address() + offset_; }
+  [[nodiscard]] Address address() const { return bytes().address() + offset(); }
   /// Loads the local copy.
-  [[nodiscard]] T load() { return load_value<T>(bytes_, self()); }
+  [[nodiscard]] T load() { return load_value<T>(bytes(), self()); }
   /// The local copy as a read-only array of words; see shared_region::words().
   template <typename W = std::uint64_t>
   [[nodiscard]] local_span<const W> words() {
@@ -92,49 +111,57 @@ class owned_part {
   /// Owner only.
   void store(const T& value) {
     require_mine();
-    store_value<T>(bytes_, self(), value);
+    store_value<T>(bytes(), self(), value);
   }
   /// Owner only: put the value to one node's copy, to those of some nodes, or to all.
   void push(NodeId node, ack_key& key) { push(std::span(&node, 1), &key); }
   void push(NodeId node) { push(std::span(&node, 1), nullptr); }
   void push(std::span<const NodeId> nodes, ack_key* key) {
     require_mine();
-    bytes_.push(self(), nodes, key);
+    bytes().push(self(), nodes, key);
   }
-  void push_broadcast() { push(bytes_.peers(), nullptr); }
-  void push_broadcast(ack_key& key) { push(bytes_.peers(), &key); }
+  void push_broadcast() { push(bytes().peers(), nullptr); }
+  void push_broadcast(ack_key& key) { push(bytes().peers(), &key); }
   /// Copies the owner's value into the local copy. Does nothing on the owner.
   void pull(ack_key& key) {
-    if (bytes_.endpoint().my_node() != owner_) bytes_.pull(self(), owner_, key);
+    if (bytes().endpoint().my_node() != owner_) bytes().pull(self(), owner_, key);
   }
 
  private:
-  [[nodiscard]] shared_region::part self() const { return {name_, offset_, value_words<T>::kWords * kWord}; }
+  [[nodiscard]] shared_region& bytes() const { return family_.of_region; }
+  [[nodiscard]] std::uint64_t offset() const {
+    return element_ == trace::kWholeObject ? 0 : std::uint64_t{element_} * kStride;
+  }
+  [[nodiscard]] shared_region::part self() const { return {family_.common_name, offset(), kBytes, element_}; }
   template <typename W>
   [[nodiscard]] local_span<W> self_words() {
-    return bytes_.words<W>().subspan(offset_ / kWord, value_words<T>::kWords);
+    return bytes().template words<W>().subspan(offset() / kWord, value_words<T>::kWords);
   }
-  void require_mine() const { require_owner(name_, owner_, bytes_.endpoint().my_node()); }
+  void require_mine() const {
+    if (const NodeId me = bytes().endpoint().my_node(); me != owner_) [[unlikely]]
+      refuse_writer(full_name(), owner_, me);
+  }
 
-  shared_region& bytes_;
-  std::string name_;
-  std::uint64_t offset_;
+  const part_family& family_;
+  std::uint32_t element_;
   NodeId owner_;
 };
 
 template <typename T>
-class owned_var : private shared_bytes, public owned_part<T> {
+class owned_var : private shared_bytes, private part_family, public owned_part<T> {
   using Part = owned_part<T>;
 
  public:
   owned_var(networked_node& mgr, std::string_view name, NodeId owner)
       : shared_bytes(mgr, name, kBytes, owners_text(std::span(&owner, 1))),
-        Part(static_cast<shared_region&>(*this), std::string(name), 0, owner) {
+        part_family(static_cast<shared_region&>(*this), name),
+        Part(static_cast<const part_family&>(*this), trace::kWholeObject, owner) {
     require_node(owner, "the owner");
   }
   owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
       : shared_bytes(parent, name, kBytes, expected, owners_text(std::span(&owner, 1))),
-        Part(static_cast<shared_region&>(*this), shared_bytes::full_name(), 0, owner) {
+        part_family(static_cast<shared_region&>(*this), shared_bytes::full_name()),
+        Part(static_cast<const part_family&>(*this), trace::kWholeObject, owner) {
     require_node(owner, "the owner");
   }
 

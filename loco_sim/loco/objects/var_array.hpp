@@ -4,7 +4,7 @@
 // owned_parts holds only the elements, in a shared region of some channel; var_array is a channel of its own. All
 // elements of a node lie in one region, exchanged once per pair of nodes: n elements on n nodes as channels of their
 // own would take n^3 set-up messages. Set-up compares the region's size and the owners, so a mismatch of two nodes'
-// arrays is reported. Elements of a cache line or more start on a cache line.
+// arrays is reported.
 #pragma once
 
 #include <algorithm>
@@ -20,24 +20,24 @@
 namespace loco {
 
 template <typename T>
-class owned_parts {
+class owned_parts : private part_family {
  public:
   using Element = owned_part<T>;
 
   /// Bytes of the region that `elements` elements need.
-  [[nodiscard]] static constexpr std::uint64_t bytes_of(std::size_t elements) { return elements * kStride; }
+  [[nodiscard]] static constexpr std::uint64_t bytes_of(std::size_t elements) { return elements * Element::kStride; }
 
   /// One element "<name>/ov<i>" per entry of `owners`, all in the region `bytes`.
-  owned_parts(shared_region& bytes, std::string_view name, std::span<const NodeId> owners) : bytes_(bytes) {
+  owned_parts(shared_region& bytes, std::string_view name, std::span<const NodeId> owners) : part_family(bytes, name) {
     elements_.reserve(owners.size());
-    for (std::size_t i = 0; i < owners.size(); ++i) add(name, i, owners[i]);
+    for (std::size_t i = 0; i < owners.size(); ++i) add(i, owners[i]);
   }
   /// Only `count` elements from `first` on, which all have the same owner, for a node that needs no others. n arrays of
   /// n elements on n nodes then take n^2 entries, not n^3.
   owned_parts(shared_region& bytes, std::string_view name, NodeId owner, std::size_t first, std::size_t count)
-      : bytes_(bytes), first_(first) {
+      : part_family(bytes, name), first_(first) {
     elements_.reserve(count);
-    for (std::size_t i = first; i < first + count; ++i) add(name, i, owner);
+    for (std::size_t i = first; i < first + count; ++i) add(i, owner);
   }
 
   /// Number of elements that this node holds and iteration visits.
@@ -51,21 +51,16 @@ class owned_parts {
   [[nodiscard]] auto end() { return elements_.end(); }
 
  private:
-  static constexpr std::uint64_t kLine = 64;
-  static constexpr std::uint64_t kBytes = value_words<T>::kWords * kWord;
-  static constexpr std::uint64_t kStride = kBytes < kLine ? kBytes : round_up(kBytes, kLine);
-
-  void add(std::string_view name, std::size_t i, NodeId owner) {
-    elements_.emplace_back(bytes_, std::string(name) + "/ov" + std::to_string(i), i * kStride, owner);
+  void add(std::size_t i, NodeId owner) {
+    elements_.emplace_back(static_cast<const part_family&>(*this), static_cast<std::uint32_t>(i), owner);
   }
   [[noreturn]] void refuse(std::size_t i) const {
-    throw std::out_of_range("'" + std::string(bytes_.name()) + "': node " +
-                            std::to_string(bytes_.endpoint().my_node()) + " has no element " + std::to_string(i) +
+    throw std::out_of_range("'" + std::string(of_region.name()) + "': node " +
+                            std::to_string(of_region.endpoint().my_node()) + " has no element " + std::to_string(i) +
                             ", but " + std::to_string(elements_.size()) + " element(s)" +
                             (first_ == 0 ? "" : " from " + std::to_string(first_) + " on"));
   }
 
-  shared_region& bytes_;
   std::size_t first_ = 0;
   std::vector<Element> elements_;
 };
