@@ -24,9 +24,9 @@ sim::Duration read_reach(const Engine& engine, NicId node) {
   return on_link(engine, node, p.pcie_read_header.count) + p.pcie_upstream + p.pcie_read_access;
 }
 
-sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
+sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key, Accesses how) {
   const PciePath* const path = path_to(engine, node, key);
-  if (path != nullptr && path->peer) return path->there;
+  if (path != nullptr && path->peer) return path->there + (how == Accesses::read ? path->read : path->write);
   const HardwareProfile& p = engine.profile(node);
   const MemoryRegion* const region = engine.region(key);
   sim::Duration penalty = path == nullptr ? sim::Duration{} : path->there;
@@ -44,9 +44,10 @@ void ask_for_element(Engine& engine, NicId node, Address next) {
   link_of(engine, node).send_up(engine.now(), on_link(engine, node, header));
 }
 
-sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Address address, std::uint64_t bytes) {
+sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Accesses how, Address address,
+                             std::uint64_t bytes) {
   const HardwareProfile& p = engine.profile(node);
-  sim::Duration penalty = place_penalty(engine, node, key);
+  sim::Duration penalty = place_penalty(engine, node, key, how);
   if (engine.region(key) == nullptr || !p.pcie_iommu) return penalty;
   if (const PciePath* const path = path_to(engine, node, key); path != nullptr && path->peer) return penalty;
   if (is_scattered(address)) {
@@ -104,7 +105,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   held.bytes = bytes;
   held.key = target.key;
   held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
-  if (engine.on_device(target.key)) {
+  if (engine.on_device(node, target.key)) {
     held.due = engine.now() + stall + delay + p.nic_device_access;
   } else {
     // Sends the first request of the read; ask_for_next() sends the others one by one as data arrives. A request that
@@ -113,7 +114,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
     const sim::SimTime sent = std::max(upstream(engine, node, p.pcie_read_header.count, 1),
                                        known + on_link(engine, node, p.pcie_read_header.count));
     announce_tlp(engine, TlpKind::memory_read, node, 0, 0, bytes);
-    const sim::Duration penalty = memory_penalty(engine, node, target.key, target.address, bytes);
+    const sim::Duration penalty = memory_penalty(engine, node, target.key, Accesses::read, target.address, bytes);
     held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
     held.reach = read_reach(engine, node) + penalty;
   }
@@ -139,7 +140,7 @@ sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint3
     engine.count(&Counters::pcie_bytes_up, p.pcie_read_header.count);
     link.send_up(now, on_link(engine, node, p.pcie_read_header.count));
     if (!bounds_requests(p)) continue;
-    const sim::Duration reach = read_reach(engine, node) + place_penalty(engine, node, read.key);
+    const sim::Duration reach = read_reach(engine, node) + place_penalty(engine, node, read.key, Accesses::read);
     due = link.take_request(p, now, std::min<std::uint64_t>(read.length - next, mrrs), due, reach, {});
   }
   return due;
@@ -148,8 +149,9 @@ sim::SimTime ask_for_next(Engine& engine, NicId node, PcieLink& link, std::uint3
 
 sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::uint32_t bytes) {
   const HardwareProfile& p = engine.profile(node);
-  if (engine.on_device(key)) return p.nic_device_access;
-  const sim::Duration alone = read_reach(engine, node) + place_penalty(engine, node, key) + data_time(p, bytes);
+  if (engine.on_device(node, key)) return p.nic_device_access;
+  const sim::Duration alone =
+      read_reach(engine, node) + place_penalty(engine, node, key, Accesses::read) + data_time(p, bytes);
   return link_of(engine, node).waits_up(engine.now()) + alone + p.pcie_downstream;
 }
 
@@ -171,7 +173,7 @@ CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std:
 
 sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
-  if (engine.on_device(read.key)) return link_free = engine.now();
+  if (engine.on_device(node, read.key)) return link_free = engine.now();
   const CompletionTimes times = send_completion(engine, node, link_of(engine, node), bytes, read, engine.now());
   announce_tlp(engine, TlpKind::completion, node, 0, 0, bytes);
   link_free = times.next;
@@ -192,8 +194,8 @@ sim::SimTime there_before(const Engine& engine, NicId node, sim::SimTime newest,
 
 sim::Duration access_time(Engine& engine, NicId node, std::uint32_t key) {
   const HardwareProfile& p = engine.profile(node);
-  if (engine.on_device(key)) return p.nic_device_access;
-  return p.pcie_read_access + place_penalty(engine, node, key);
+  if (engine.on_device(node, key)) return p.nic_device_access;
+  return p.pcie_read_access + place_penalty(engine, node, key, Accesses::read);
 }
 
 sim::SimTime context_read(Engine& engine, NicId node, sim::SimTime at) {
