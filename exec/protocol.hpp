@@ -42,7 +42,7 @@ enum class Request : std::uint32_t {
   alloc_device,       ///< (bytes) -> number of memory on the NIC, or -1
   free_device,        ///< (number)
   copy_device,        ///< (number, offset, bytes, to the NIC): through data
-  register_device,    ///< (number, offset, bytes, access, domain) -> key, or -1
+  register_device,    ///< (number, offset, bytes, access, domain | NIC << kNicBit) -> key, or -1
   create_cq,          ///< (entries, completion channel or -1) -> number
   resize_cq,          ///< (cq, entries) -> 0 or errno
   create_srq,         ///< (entries, cq or -1: for XRC) -> number

@@ -84,9 +84,11 @@ void Conductor::register_device(ProgramThread& thread) {
   Channel& c = *thread.channel;
   // requests address it from 0 on
   const nic::Address base = thread.program.device_memory.at(c.arguments[0]).base + c.arguments[1];
-  c.replies[0] =
-      new_region(thread.program, base, c.arguments[2], rights_of(c.arguments[3]),
-                 {.device = true, .domain = static_cast<std::uint16_t>(c.arguments[4])}, nic::kForeignMemory - base);
+  c.replies[0] = new_region(thread.program, base, c.arguments[2], rights_of(c.arguments[3]),
+                            {.device = true,
+                             .domain = static_cast<std::uint16_t>(c.arguments[4]),
+                             .nic = static_cast<std::uint8_t>(c.arguments[4] >> kNicBit)},
+                            nic::kForeignMemory - base);
 }
 
 /// The machine's address for an address that a request gives within a region.

@@ -40,16 +40,33 @@ void State::add_paths(std::uint32_t domain) {
   const NicId nic = domains[domain].node();
   if (kernel.profile(nic).nic_device_own_path) {
     domains[domain].set_device_path(static_cast<std::uint32_t>(domains.size()));
-    domains.emplace_back(nic).set_host_path(domain);
+    domains.emplace_back(nic, false).set_host_path(domain);
   }
   const HostsConfig& hosts_of = kernel.config().hosts;
   if (hosts_of.of.empty()) return;
+  if (hosts[first_nic(kernel.host_of(nic))].shares_device_memory()) add_nic_paths(domain);
   const HostConfig& host = hosts_of.of[kernel.host_of(nic)];
   const std::uint32_t sockets = host.sockets.order == MemoryOrder::each ? host.sockets.count - 1 : 0;
   const auto gpus = static_cast<std::uint32_t>(host.gpus.size());
   if (sockets + gpus == 0) return;
   domains[domain].set_memory_paths(static_cast<std::uint32_t>(domains.size()), sockets, gpus);
-  for (std::uint32_t memory = 0; memory < sockets + gpus; ++memory) domains.emplace_back(nic);
+  for (std::uint32_t memory = 0; memory < sockets + gpus; ++memory) domains.emplace_back(nic, false);
+}
+
+void State::add_nic_paths(std::uint32_t domain) {
+  const NicId nic = domains[domain].node();
+  const std::uint32_t nics = kernel.config().hosts.nics(kernel.host_of(nic));
+  domains[domain].set_nic_paths(static_cast<std::uint32_t>(domains.size()), nics, kernel.index_of(nic));
+  for (std::uint32_t other = 1; other < nics; ++other) domains.emplace_back(nic, false);
+}
+
+void State::reach_nics(HostId host) {
+  Host& first = hosts[first_nic(host)];
+  if (kernel.config().hosts.nics(host) == 1 || first.shares_device_memory()) return;
+  first.share_device_memory();
+  paths.reach_nics(kernel, host);
+  for (std::uint32_t domain = 0, end = static_cast<std::uint32_t>(domains.size()); domain < end; ++domain)
+    if (domains[domain].is_stream() && kernel.host_of(domains[domain].node()) == host) add_nic_paths(domain);
 }
 
 HostId checked_host(const State& s, NodeId node) {

@@ -66,14 +66,20 @@ struct State {
   std::vector<AckTimers> ack_timers{};
   sim::Pool<StalledPacket> stalled{};  // a list for each of many queue pairs, few of which have any
 
-  /// Gives an ordering domain its paths to memories with an order of their own: that on the NIC (optional) and GPUs'.
+  /// Gives an ordering domain its paths to memories with an order of their own: that on the NIC (optional), GPUs', and
+  /// those on other NICs of the host once there is one.
   void add_paths(std::uint32_t domain);
+  /// Memory on a NIC of a host with several is used from now on.
+  void reach_nics(HostId host);
   [[nodiscard]] Units units() {
     return {kernel,     *network,   payloads, regions, memories,        processes, threads,     hosts,    links,
             paths,      tree_links, domains,  ports,   receive_buffers, caches,    connections, settings, contexts,
             requesters, responders, atomics,  cqs,     receive_queues,  tracks,    ack_timers,  stalled};
   }
   [[nodiscard]] bool operator==(const State& other) const = default;
+
+ private:
+  void add_nic_paths(std::uint32_t domain);
 };
 
 /// The host of that number. Throws std::invalid_argument if there is no such one.

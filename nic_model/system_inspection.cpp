@@ -51,6 +51,8 @@ bool pending_elsewhere(const State& s, std::uint32_t domain, Stamp stamp) {
   if (d.device_path() != kNone && s.domains[d.device_path()].holds_data(stamp)) return true;
   for (std::uint32_t path = 0; path < d.memory_paths(); ++path)
     if (s.domains[d.first_memory_path() + path].holds_data(stamp)) return true;
+  for (std::uint32_t path = 0; path < d.nic_paths(); ++path)
+    if (s.domains[d.first_nic_path() + path].holds_data(stamp)) return true;
   return false;
 }
 }  // namespace

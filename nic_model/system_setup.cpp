@@ -48,18 +48,16 @@ void require_planes_alike(const State& s, NicId nic, const DeliveryPolicy& polic
   throw std::invalid_argument("on NICs with several ports all transports place packets alike");
 }
 
-void take_device_memory(State& s, HostId node, std::uint64_t size) {
-  const std::uint64_t most = s.kernel.profile(first_nic(node)).nic_device_memory.count;
-  if (s.kernel.config().hosts.nics(node) > 1)
-    throw std::invalid_argument(
-        fmt::format("node {}: memory on a NIC (nic.device_memory) where the host has one NIC, it has {}", node,
-                    s.kernel.config().hosts.nics(node)));
-  Host& host = s.hosts[first_nic(node)];
+void take_device_memory(State& s, HostId node, std::uint32_t index, std::uint64_t size) {
+  const NicId nic = s.kernel.nic_of(node, index);
+  const std::uint64_t most = s.kernel.profile(nic).nic_device_memory.count;
+  Host& host = s.hosts[nic];
   if (!host.take_device_memory(size, most)) {
     throw std::invalid_argument(
         fmt::format("node {}: no room for {} bytes of device memory, {} of {} are taken (nic.device_memory)", node,
                     size, host.device_memory(), most));
   }
+  s.reach_nics(node);
 }
 
 }  // namespace
@@ -100,7 +98,9 @@ MemoryRegion System::register_memory(NodeId node, Address base, std::uint64_t si
                                             state_->kernel.config().hosts.sockets(host)));
   if ((kind.gpu != 0 ? 1 : 0) + (kind.device ? 1 : 0) + (kind.numa != 0 ? 1 : 0) > 1)
     throw std::invalid_argument("a memory region is in the host's memory, on the NIC or on a GPU, not in two of them");
-  if (kind.device) take_device_memory(*state_, host, size);
+  if (kind.nic != 0 && !kind.device)
+    throw std::invalid_argument("a memory region names a NIC that it is on, but is not memory on a NIC");
+  if (kind.device) take_device_memory(*state_, host, kind.nic, size);
   // As on mlx5: an index and a tag byte. Keys differ between regions, so that a wrong one is noticed.
   const auto index = static_cast<std::uint32_t>(state_->regions.size());
   const std::uint32_t key = index << 8U | ((index * 37U + 0x5bU) & 0xffU);
@@ -114,7 +114,8 @@ void System::deregister_memory(std::uint32_t key) {
   if (index >= state_->regions.size() || state_->regions[index].rkey != key)
     throw std::invalid_argument(fmt::format("there is no memory region of key {:#x}", key));
   MemoryRegion& region = state_->regions[index];
-  if (region.kind.device) state_->hosts[first_nic(HostId(region.node))].return_device_memory(region.size);
+  if (region.kind.device)
+    state_->hosts[state_->kernel.nic_of(HostId(region.node), region.kind.nic)].return_device_memory(region.size);
   region.lkey = region.rkey = 0;  // no region has key 0
 }
 

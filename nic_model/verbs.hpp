@@ -43,13 +43,14 @@ inline constexpr std::uint16_t kAnyDomain = 0xffff;
 
 /// What kind of memory a region is and how NICs may access it.
 struct RegionKind {
-  bool device = false;            ///< memory on the NIC (ibv_alloc_dm): reached without PCIe; its CPU's own accesses
-                                  ///< have no costs of their own
+  bool device = false;  ///< memory on a NIC (ibv_alloc_dm), which that one reaches without PCIe, and others of
+                        ///< its host as a peer; the CPU's own accesses have no costs of their own
   bool relaxed_ordering = false;  ///< PCIe writes to it may pass earlier ones (IBV_ACCESS_RELAXED_ORDERING)
   std::uint16_t domain = 0;       ///< its protection domain; queue pairs of others cannot access it
   std::uint8_t gpu = 0;           ///< n: the memory of the host's GPU n - 1, which is a memory of its own: what a NIC
                                   ///< writes there keeps no order with what it writes elsewhere. 0: the host's
   std::uint8_t numa = 0;          ///< of the host's memory: the socket that it is at
+  std::uint8_t nic = 0;           ///< of a device's: which of the host's NICs it is on
 
   bool operator==(const RegionKind&) const = default;
 };

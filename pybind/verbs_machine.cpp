@@ -37,13 +37,14 @@ std::unique_ptr<PyMachine> make_machine(const scenario::Scenario& s, std::uint32
   return machine;
 }
 
-/// (base, lkey, rkey) `gpu`: n for the memory of GPU n - 1; 0 for host memory, on socket `numa`.
+/// (base, lkey, rkey)
+/// `gpu`: n for the memory of GPU n - 1, 0 for the host's: that of the socket `numa`. `device`: on the NIC `nic`.
 py::tuple register_memory(PyMachine& m, nic::NodeId node, std::uint64_t bytes, std::uint8_t access, bool device,
-                          bool relaxed, std::uint8_t gpu, std::uint8_t numa) {
+                          bool relaxed, std::uint8_t gpu, std::uint8_t numa, std::uint8_t nic) {
   nic::System& system = m.machine->system();
   const nic::MemoryRegion r =
       system.register_memory(node, system.allocate(node, bytes), bytes, access,
-                             {.device = device, .relaxed_ordering = relaxed, .gpu = gpu, .numa = numa});
+                             {.device = device, .relaxed_ordering = relaxed, .gpu = gpu, .numa = numa, .nic = nic});
   return py::make_tuple(r.base, r.lkey, r.rkey);
 }
 

@@ -77,7 +77,8 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t byte
     return nullptr;
   }
   if (!rights_of(access, rights)) return nullptr;
-  const std::int64_t key = call(Request::register_device, mine->number, offset, bytes, rights, pd->handle);
+  const std::int64_t key = call(Request::register_device, mine->number, offset, bytes, rights,
+                                pd->handle | std::uint64_t{nic_of(pd->context)} << kNicBit);
   if (key < 0) {
     errno = ENOMEM;
     return nullptr;

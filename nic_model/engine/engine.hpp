@@ -132,10 +132,10 @@ class Engine : public Units {
     return index < regions.size() && regions[index].rkey == key ? &regions[index] : nullptr;
   }
 
-  /// True if the region is memory on the NIC, which is reached without PCIe.
-  [[nodiscard]] bool on_device(std::uint32_t key) const {
+  /// True if the region is memory on this NIC, which it reaches without PCIe.
+  [[nodiscard]] bool on_device(NicId nic, std::uint32_t key) const {
     const MemoryRegion* r = region(key);
-    return r != nullptr && r->kind.device;
+    return r != nullptr && r->kind.device && r->kind.nic == kernel.index_of(nic);
   }
 };
 

@@ -19,6 +19,9 @@ class Host {
   }
   void return_device_memory(std::uint64_t size) { device_memory_ -= size; }
   [[nodiscard]] std::uint64_t device_memory() const { return device_memory_; }
+  /// Of a host's first NIC: has any NIC of the host had memory in regions, which its other NICs reach as peers?
+  [[nodiscard]] bool shares_device_memory() const { return shares_device_memory_; }
+  void share_device_memory() { shares_device_memory_ = true; }
 
   /// The ordering domain of the NIC's second function; those of further functions follow.
   void set_first_domain(std::uint32_t domain) { first_domain_ = domain; }
@@ -30,6 +33,7 @@ class Host {
   std::uint32_t queue_pairs_ = 0;
   std::uint32_t first_domain_ = 0;
   std::uint64_t device_memory_ = 0;  // bytes of memory on the NIC in regions
+  bool shares_device_memory_ = false;
 };
 
 }  // namespace loco::nic

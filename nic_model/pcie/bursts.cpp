@@ -140,7 +140,7 @@ Rest rest_of(const PostedWrite& write) { return {write.address + write.committed
 
 bool begin_burst(Engine& engine, NicId node, ReadBurst plan) {
   Bursts& bursts = bursts_of(engine, node);
-  if (bursts.reads() || each_tlp_is_observed(engine) || engine.on_device(plan.key)) return false;
+  if (bursts.reads() || each_tlp_is_observed(engine) || engine.on_device(node, plan.key)) return false;
   if (is_scattered(plan.address) || goes_over_links(engine, node, plan.key)) return false;
   if (plan.next < engine.now()) plan.next = engine.now();
   if (steps_left(engine, node, plan) < kFewest) return false;

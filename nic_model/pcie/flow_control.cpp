@@ -87,9 +87,9 @@ bool bounds_requests(const HardwareProfile& p) {
 sim::SimTime take_request(Engine& engine, NicId node, std::uint32_t key, std::uint64_t left, sim::SimTime due,
                           sim::Duration reach, sim::Duration begin) {
   const HardwareProfile& p = engine.profile(node);
-  if (!bounds_requests(p) || engine.on_device(key)) return due;
+  if (!bounds_requests(p) || engine.on_device(node, key)) return due;
   sim::Duration walk{};  // the part of `reach` that the IOMMU causes
-  if (bounds_walks(p)) walk = reach - read_reach(engine, node) - place_penalty(engine, node, key);
+  if (bounds_walks(p)) walk = reach - read_reach(engine, node) - place_penalty(engine, node, key, Accesses::read);
   const std::uint64_t bytes = std::min(left, p.pcie_mrrs.count);
   return link_of(engine, node).take_request(p, engine.now(), bytes, due, reach, begin, walk);
 }

@@ -67,6 +67,16 @@ class PcieLink {
     busy_down_ += taken;
     return down_free_ = std::max(down_free_, now) + taken;
   }
+  /// When a peer's TLP that could be behind the link at `due`, and occupies it for `taken`, is: as TreeLink has it, but
+  /// for what else the link carries down.
+  [[nodiscard]] sim::SimTime earliest_down(sim::SimTime due, sim::Duration taken) const {
+    return std::max(due, down_free_ + taken);
+  }
+  /// The same of one that comes now.
+  sim::SimTime pass_down(sim::SimTime due, sim::Duration taken) {
+    busy_down_ += taken;
+    return down_free_ = earliest_down(due, taken);
+  }
   /// Sends TLPs that belong to no read (doorbells, contexts), which delays the data of all reads.
   sim::SimTime send_down_unasked(sim::SimTime now, sim::Duration taken) {
     asked_until_ += taken;

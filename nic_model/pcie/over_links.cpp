@@ -11,7 +11,7 @@ void take_path(Engine& engine, NicId nic, std::uint32_t key, PostedWrite& write)
   const std::uint32_t memory = memory_of(engine, nic, key);
   const PciePath& path = engine.paths.of(nic, memory);
   write.peer = path.peer;
-  if (!path.hops.empty()) write.over_links = static_cast<std::uint8_t>(memory + 1);
+  if (!path.hops.empty()) write.over_links = static_cast<std::uint16_t>(memory + 1);
   const sim::Duration stored =
       stored_time(path, tlp_behind(engine, nic, write, 0) + engine.profile(nic).pcie_write_header.count);
   write.way += stored;

@@ -1,6 +1,9 @@
 #include "nic_model/pcie/paths.hpp"
 
 #include <algorithm>
+#include <variant>
+
+#include "nic_model/pcie/link.hpp"
 
 namespace loco::nic {
 
@@ -45,36 +48,41 @@ Position position(const HostConfig& host, std::uint32_t pcie_switch, std::uint32
   return {switches_above(host, pcie_switch), socket_of(host, pcie_switch, at_root_port)};
 }
 
+/// A memory at the end of a path: a socket's (none of both), a GPU's, or that of a NIC of the same host.
+struct SocketMemory {};
+struct GpuMemory {
+  std::uint32_t gpu = 0;
+};
+struct NicMemory {
+  NicId nic{};
+};
+using Memory = std::variant<SocketMemory, GpuMemory, NicMemory>;
+
 /// Builds the path from one device to another, or to a socket's memory.
 class PathBuilder {
  public:
   PathBuilder(const HostConfig& host, const HardwareProfile& p, std::uint32_t first_link)
       : host_(host), p_(p), first_link_(first_link) {}
 
-  /// `gpu`: whose memory; null: the memory of the socket of `to`.
-  PciePath build(const Position& from, const Position& to, const std::uint32_t* gpu) {
+  /// `to`: where the device is that has the memory, or of which socket it is.
+  PciePath build(const Position& from, const Position& to, const Memory& memory) {
+    const bool of_device = !std::holds_alternative<SocketMemory>(memory);
     const auto shared = [&](std::uint32_t s) {
-      return gpu != nullptr && std::ranges::find(to.switches, s) != to.switches.end();
+      return of_device && std::ranges::find(to.switches, s) != to.switches.end();
     };
     const auto turn = std::ranges::find_if(from.switches, shared);
     const bool through_root = turn == from.switches.end();
     path_.data_stored = stores_tlps(host_, from.switches.empty() ? kRootPort : from.switches.front());
     go_up(from, turn);
     if (through_root && from.socket != to.socket) cross(from.socket, to.socket);
-    if (gpu == nullptr) return path_;
+    if (!of_device) return path_;
     path_.peer = true;
     if (through_root) {
       path_.there += p_.pcie_downstream;
       path_.back += p_.pcie_upstream;
     }
     go_down(to, through_root ? kRootPort : *turn);
-    const sim::BitsPerSecond rate = host_.gpus[*gpu].rate;
-    const bool stored = !to.switches.empty() && stores_tlps(host_, to.switches.front());
-    path_.hops.push_back({.link = first_link_ + link_of_gpu(host_, *gpu),
-                          .way = LinkWay::down,
-                          .write = through_root ? slower(rate, p_.pcie_peer_write) : rate,
-                          .read = through_root ? slower(rate, p_.pcie_peer_read) : rate,
-                          .stored = stored});
+    add_device(memory, through_root, !to.switches.empty() && stores_tlps(host_, to.switches.front()));
     return path_;
   }
 
@@ -112,6 +120,23 @@ class PathBuilder {
       add_link(*s, LinkWay::down, stores_tlps(host_, above), stores_tlps(host_, *s));
     }
   }
+  /// The link of the device that has the memory. A NIC's is the one that all it does goes over (pcie/link.hpp), and its
+  /// memory takes as long as for itself.
+  void add_device(const Memory& memory, bool through_root, bool stored) {
+    PathHop hop{.way = LinkWay::down, .stored = stored};
+    sim::BitsPerSecond rate = p_.pcie_rate;
+    if (const auto* of = std::get_if<GpuMemory>(&memory)) {
+      hop.link = first_link_ + link_of_gpu(host_, of->gpu);
+      rate = host_.gpus[of->gpu].rate;
+    } else {
+      hop.nic = std::get<NicMemory>(memory).nic;
+      path_.write = p_.nic_device_access - p_.pcie_write_commit;
+      path_.read = p_.nic_device_access - p_.pcie_read_access;
+    }
+    hop.write = through_root ? slower(rate, p_.pcie_peer_write) : rate;
+    hop.read = through_root ? slower(rate, p_.pcie_peer_read) : rate;
+    path_.hops.push_back(hop);
+  }
   void add_link(std::uint32_t pcie_switch, LinkWay way, bool stored, bool data_stored) {
     if (pcie_switch >= host_.switches.size()) return;  // one that nobody has described: its link has no limit
     const sim::BitsPerSecond rate = host_.switches[pcie_switch].link.rate;
@@ -144,28 +169,47 @@ void add_links(const HostConfig& host, const HardwareProfile& p, HostId node, st
 }  // namespace
 
 PciePaths::PciePaths(const Kernel& kernel) {
-  const SystemConfig& config = kernel.config();
-  if (std::ranges::none_of(config.hosts.of, says_more)) return;
-  sim::IdVector<HostId, std::uint32_t> first_link;
+  if (std::ranges::any_of(kernel.config().hosts.of, says_more)) add_all(kernel);
+}
+
+void PciePaths::add_all(const Kernel& kernel) {
   std::uint32_t links = 0;
-  for (const HostConfig& host : config.hosts.of) {
-    first_link.emplace_back(links);
+  for (const HostConfig& host : kernel.config().hosts.of) {
+    first_link_.emplace_back(links);
     links += links_of(host);
   }
-  for (const NicId nic : kernel.all_nics()) {
-    const HostId node = kernel.host_of(nic);
-    const HostConfig& host = config.hosts.of[node];
-    const HardwareProfile& p = config.hosts.profile(config.profile, node);
-    const std::uint32_t index = kernel.index_of(nic);
-    const Position from = position(host, host.switch_of(index), host.nic_socket(index));
-    first_.emplace_back(static_cast<std::uint32_t>(paths_.size()));
-    sockets_.emplace_back(from.socket);
-    const auto add = [&](const Position& to, const std::uint32_t* gpu) {
-      paths_.push_back(PathBuilder(host, p, first_link[node]).build(from, to, gpu));
-    };
-    for (std::uint32_t socket = 0; socket < host.sockets.count; ++socket) add({{}, socket}, nullptr);
-    for (std::uint32_t gpu = 0; gpu < host.gpus.size(); ++gpu)
-      add(position(host, host.gpus[gpu].pcie_switch, host.gpus[gpu].socket), &gpu);
+  first_.resize(kernel.nics());
+  sockets_.resize(kernel.nics());
+  for (const NicId nic : kernel.all_nics()) add(kernel, nic, false);
+}
+
+void PciePaths::reach_nics(const Kernel& kernel, HostId host) {
+  if (empty()) add_all(kernel);
+  const std::uint32_t nics = kernel.config().hosts.nics(host);
+  for (std::uint32_t index = 0; index < nics; ++index) add(kernel, kernel.nic_of(host, index), true);
+}
+
+void PciePaths::add(const Kernel& kernel, NicId nic, bool to_nics) {
+  const SystemConfig& config = kernel.config();
+  const HostId node = kernel.host_of(nic);
+  const HostConfig& host = config.hosts.of[node];
+  const HardwareProfile& p = config.hosts.profile(config.profile, node);
+  const std::uint32_t index = kernel.index_of(nic);
+  const Position from = position(host, host.switch_of(index), host.nic_socket(index));
+  first_[nic] = static_cast<std::uint32_t>(paths_.size());
+  sockets_[nic] = from.socket;
+  const auto build = [&](const Position& to, const Memory& memory) {
+    paths_.push_back(PathBuilder(host, p, first_link_[node]).build(from, to, memory));
+  };
+  for (std::uint32_t socket = 0; socket < host.sockets.count; ++socket) build({{}, socket}, SocketMemory{});
+  for (std::uint32_t gpu = 0; gpu < host.gpus.size(); ++gpu)
+    build(position(host, host.gpus[gpu].pcie_switch, host.gpus[gpu].socket), GpuMemory{gpu});
+  for (std::uint32_t other = 0; to_nics && other < host.nics; ++other) {
+    if (other == index) {
+      paths_.emplace_back();
+    } else {
+      build(position(host, host.switch_of(other), host.nic_socket(other)), NicMemory{kernel.nic_of(node, other)});
+    }
   }
 }
 
@@ -180,12 +224,18 @@ std::vector<TreeLink> make_tree_links(const Kernel& kernel) {
 std::uint32_t memory_of(const Engine& engine, NicId nic, std::uint32_t key) {
   const MemoryRegion* const region = engine.region(key);
   if (region == nullptr) return engine.paths.own_memory(nic);
-  if (region->kind.gpu == 0) return region->kind.numa;
-  return engine.kernel.config().hosts.sockets(HostId(region->node)) + region->kind.gpu - 1;
+  if (region->kind.gpu == 0 && !region->kind.device) return region->kind.numa;
+  const HostsConfig& hosts = engine.kernel.config().hosts;
+  const HostId host(region->node);
+  if (region->kind.gpu != 0) return hosts.sockets(host) + region->kind.gpu - 1;
+  return hosts.sockets(host) + static_cast<std::uint32_t>(hosts.gpus(host)) + region->kind.nic;
 }
 
 sim::SimTime earliest_over(const Engine& engine, const PciePath& path, sim::SimTime due) {
-  for (const PathHop& hop : path.hops) due = engine.tree_links[hop.link].earliest(hop.way, due);
+  for (const PathHop& hop : path.hops) {
+    due = hop.nic == NicId::none() ? engine.tree_links[hop.link].earliest(hop.way, due)
+                                   : engine.links[hop.nic].earliest_down(due, {});
+  }
   return due;
 }
 
@@ -200,8 +250,12 @@ sim::SimTime pass_over(Engine& engine, NicId nic, const PciePath& path, sim::Sim
     held = nullptr;
   };
   for (const PathHop& hop : path.hops) {
-    TreeLink& link = engine.tree_links[hop.link];
     const sim::Duration taken = sim::transmission_time({on_wire}, hop.write);
+    if (hop.nic != NicId::none()) {
+      due = engine.links[hop.nic].pass_down(due, taken);
+      continue;
+    }
+    TreeLink& link = engine.tree_links[hop.link];
     if (link.limits_credits()) due = std::max(due, link.take_credits(hop.way, bytes) + taken + link.delay());
     due = link.take(hop.way, due, taken);
     give_back(due);
@@ -218,7 +272,8 @@ sim::SimTime send_back(Engine& engine, const PciePath& path, sim::SimTime now, s
   sim::SimTime sent = now;
   for (const PathHop& hop : path.hops) {
     const sim::Duration taken = sim::transmission_time({bytes}, hop.read);
-    sent = std::max(sent, engine.tree_links[hop.link].send(other_way(hop.way), now, taken));
+    sent = std::max(sent, hop.nic == NicId::none() ? engine.tree_links[hop.link].send(other_way(hop.way), now, taken)
+                                                   : engine.links[hop.nic].send_up(now, taken));
   }
   return sent;
 }

@@ -3,9 +3,9 @@
 // A path begins with the NIC's own link, which pcie/link.hpp has. It goes up through switches until one that memory is
 // below, too, or to the root complex of the NIC's socket, over to another socket, and down again: peer-to-peer turns
 // at the lowest switch that both are behind. Through a root complex it carries pcie.peer_write and pcie.peer_read at
-// most. All this delays. What orders is apart: a GPU's memory is a memory of its own, with an order of posted writes of
-// its own for each ordering domain (posted_domain.hpp), since TLPs to it and to the host part on the way. Private to
-// nic_model/.
+// most. All this delays. What orders is apart: a GPU's memory, or another NIC's, is a memory of its own, with an order
+// of posted writes of its own for each ordering domain (posted_domain.hpp), since TLPs to it and to the host part on
+// the way. Private to nic_model/.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ struct PathHop {
   LinkWay way = LinkWay::up;  ///< of requests; data of reads goes the other way
   sim::BitsPerSecond write{};
   sim::BitsPerSecond read{};
-  bool stored = false;       ///< what it comes out of passes a TLP on once all of it has come
-  bool data_stored = false;  ///< the same of data of reads
+  bool stored = false;        ///< what it comes out of passes a TLP on once all of it has come
+  bool data_stored = false;   ///< the same of data of reads
+  NicId nic = NicId::none();  ///< not none: it is this NIC's own link, in place of `link`
 
   bool operator==(const PathHop&) const = default;
 };
@@ -35,7 +36,9 @@ struct PciePath {
   /// What a request takes longer until memory is reached than one to the memory of the NIC's socket, to which the way
   /// is that of the NIC's profile; may be negative: peers below the same switch are nearer.
   sim::Duration there{};
-  sim::Duration back{};      ///< and its data
+  sim::Duration back{};   ///< and its data
+  sim::Duration write{};  ///< what the memory itself takes longer than the profile's, of peers; may be negative
+  sim::Duration read{};
   bool peer = false;         ///< to a device's memory: neither NUMA, cache nor IOMMU
   bool data_stored = false;  ///< into the NIC's own link: as PathHop::data_stored
   std::vector<PathHop> hops{};
@@ -43,14 +46,17 @@ struct PciePath {
   bool operator==(const PciePath&) const = default;
 };
 
-/// Those of all NICs; a function of the configuration.
+/// Those of all NICs; a function of the configuration, and of which hosts' NICs have memory in regions.
 class PciePaths {
  public:
   explicit PciePaths(const Kernel& kernel);
+  /// Memory on NICs of a host with several is used from now on. To call once.
+  void reach_nics(const Kernel& kernel, HostId host);
 
   /// Is all memory behind the NICs' own links?
   [[nodiscard]] bool empty() const { return paths_.empty(); }
-  /// From a NIC to a memory of its host: those of the sockets, then those of the GPUs. Precondition: not empty().
+  /// From a NIC to a memory of its host: those of the sockets, of the GPUs, then of the NICs (reach_nics()), to its own
+  /// of which there is nothing on the way. Precondition: not empty().
   [[nodiscard]] const PciePath& of(NicId nic, std::uint32_t memory) const { return paths_[first_[nic] + memory]; }
   /// The memory that queues of a NIC are in.
   [[nodiscard]] std::uint32_t own_memory(NicId nic) const { return sockets_[nic]; }
@@ -58,7 +64,11 @@ class PciePaths {
   bool operator==(const PciePaths&) const = default;
 
  private:
+  void add_all(const Kernel& kernel);
+  void add(const Kernel& kernel, NicId nic, bool to_nics);
+
   std::vector<PciePath> paths_{};
+  sim::IdVector<HostId, std::uint32_t> first_link_{};
   sim::IdVector<NicId, std::uint32_t> first_{};
   sim::IdVector<NicId, std::uint32_t> sockets_{};
 };

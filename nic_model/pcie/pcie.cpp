@@ -22,9 +22,9 @@ std::uint64_t read_requests(const HardwareProfile& p, std::uint64_t bytes) {
 
 sim::Duration read_reach(const Engine& engine, NicId node) { return engine.links[node].times().reach; }
 
-sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key) {
+sim::Duration place_penalty(Engine& engine, NicId node, std::uint32_t key, Accesses how) {
   const PciePath* const path = path_to(engine, node, key);
-  if (path != nullptr && path->peer) return path->there;
+  if (path != nullptr && path->peer) return path->there + (how == Accesses::read ? path->read : path->write);
   const HardwareProfile& p = engine.profile(node);
   const MemoryRegion* const region = engine.region(key);
   sim::Duration penalty = path == nullptr ? sim::Duration{} : path->there;
@@ -42,9 +42,10 @@ void ask_for_element(Engine& engine, NicId node, Address next) {
   link_of(engine, node).send_up(engine.now(), on_link(engine, node, header));
 }
 
-sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Address address, std::uint64_t bytes) {
+sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Accesses how, Address address,
+                             std::uint64_t bytes) {
   const HardwareProfile& p = engine.profile(node);
-  sim::Duration penalty = place_penalty(engine, node, key);
+  sim::Duration penalty = place_penalty(engine, node, key, how);
   if (engine.region(key) == nullptr || !p.pcie_iommu) return penalty;
   if (const PciePath* const path = path_to(engine, node, key); path != nullptr && path->peer) return penalty;
   if (is_scattered(address)) {
@@ -102,7 +103,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
   held.bytes = bytes;
   held.key = target.key;
   held.behind = engine.fault(Fault::read_does_not_flush) ? 0 : d.issued();
-  if (engine.on_device(target.key)) {
+  if (engine.on_device(node, target.key)) {
     held.due = engine.now() + stall + delay + p.nic_device_access;
   } else {
     // Sends the first request of the read; ask_for_next() sends the others one by one as data arrives. A request that
@@ -111,7 +112,7 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
     const sim::SimTime sent = std::max(upstream(engine, node, p.pcie_read_header.count, 1),
                                        known + on_link(engine, node, p.pcie_read_header.count));
     announce_tlp(engine, TlpKind::memory_read, node, 0, 0, bytes);
-    const sim::Duration penalty = memory_penalty(engine, node, target.key, target.address, bytes);
+    const sim::Duration penalty = memory_penalty(engine, node, target.key, Accesses::read, target.address, bytes);
     held.due = sent + delay + p.pcie_upstream + p.pcie_read_access + penalty;
     held.reach = read_reach(engine, node) + penalty;
   }
@@ -126,8 +127,9 @@ void issue_read(Engine& engine, std::uint32_t domain, const HeldRead& read, std:
 
 sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::uint32_t bytes) {
   const HardwareProfile& p = engine.profile(node);
-  if (engine.on_device(key)) return p.nic_device_access;
-  const sim::Duration alone = read_reach(engine, node) + place_penalty(engine, node, key) + data_time(p, bytes);
+  if (engine.on_device(node, key)) return p.nic_device_access;
+  const sim::Duration alone =
+      read_reach(engine, node) + place_penalty(engine, node, key, Accesses::read) + data_time(p, bytes);
   return link_of(engine, node).waits_up(engine.now()) + alone + p.pcie_downstream;
 }
 
@@ -156,7 +158,7 @@ CompletionTimes send_completion(Engine& engine, NicId node, PcieLink& link, std:
 
 sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::SimTime& link_free,
                          const ReadProgress& read) {
-  if (engine.on_device(read.key)) return link_free = engine.now();
+  if (engine.on_device(node, read.key)) return link_free = engine.now();
   const CompletionTimes times = send_completion(engine, node, link_of(engine, node), bytes, read,
                                                 way_of_read(engine, node, read.key), engine.now());
   announce_tlp(engine, TlpKind::completion, node, 0, 0, bytes);
@@ -178,8 +180,8 @@ sim::SimTime there_before(const Engine& engine, NicId node, sim::SimTime newest,
 
 sim::Duration access_time(Engine& engine, NicId node, std::uint32_t key) {
   const HardwareProfile& p = engine.profile(node);
-  if (engine.on_device(key)) return p.nic_device_access;
-  return p.pcie_read_access + place_penalty(engine, node, key);
+  if (engine.on_device(node, key)) return p.nic_device_access;
+  return p.pcie_read_access + place_penalty(engine, node, key, Accesses::read);
 }
 
 sim::SimTime context_read(Engine& engine, NicId node, sim::SimTime at) {

@@ -17,14 +17,14 @@ namespace loco::nic {
 /// A posted write in flight, of data or of a CQE.
 struct PostedWrite : MemoryWrite {
   bool is_cqe = false;
-  bool has_event = false;       // its next step is a pending event
-  bool done = false;            // all of it is in memory, and it waits for those in front of it to be forgotten
-  bool device = false;          // to memory on the NIC
-  bool peer = false;            // to the memory of another device
-  bool passes = false;          // its next step is to take its place on the links behind the NIC's own
-  std::uint8_t over_links = 0;  // n: there are such links, on the path to memory n - 1 (pcie/paths.hpp)
-  bool burst = false;           // its event is that of its last TLP: see bursts.hpp
-  bool relaxed = false;         // relaxed ordering: may pass the writes in front of it; then it is one TLP
+  bool has_event = false;        // its next step is a pending event
+  bool done = false;             // all of it is in memory, and it waits for those in front of it to be forgotten
+  bool device = false;           // to memory on the NIC
+  bool peer = false;             // to the memory of another device
+  bool passes = false;           // its next step is to take its place on the links behind the NIC's own
+  std::uint16_t over_links = 0;  // n: there are such links, on the path to memory n - 1 (pcie/paths.hpp)
+  bool burst = false;            // its event is that of its last TLP: see bursts.hpp
+  bool relaxed = false;          // relaxed ordering: may pass the writes in front of it; then it is one TLP
   Stamp stamp = Stamp::aNRW;
   std::uint32_t committed = 0;  // bytes
   std::uint64_t behind = 0;     // for a CQE: writes of the device path with smaller numbers must be in memory first
@@ -40,7 +40,7 @@ struct PostedWrite : MemoryWrite {
 
 class PostedDomain {
  public:
-  explicit PostedDomain(NicId node) : node_(node) {}
+  explicit PostedDomain(NicId node, bool stream = true) : node_(node), stream_(stream) {}
 
   [[nodiscard]] NicId node() const { return node_; }
   /// The domain of this stream's accesses to memory on the NIC (nic.device_own_path); kNone: this domain.
@@ -49,7 +49,9 @@ class PostedDomain {
   [[nodiscard]] std::uint32_t path(std::uint32_t own, const RegionKind& kind) const {
     if (kind.gpu != 0) return first_memory_path_ + socket_paths_ + kind.gpu - 1;
     if (kind.numa != 0 && socket_paths_ != 0) return first_memory_path_ + kind.numa - 1;
-    return kind.device && device_path_ != kNone ? device_path_ : own;
+    if (!kind.device) return own;
+    if (kind.nic != nic_index_) return first_nic_path_ + kind.nic - (kind.nic > nic_index_ ? 1 : 0);
+    return device_path_ != kNone ? device_path_ : own;
   }
   void set_device_path(std::uint32_t domain) { device_path_ = domain; }
   /// The domains of the same stream's accesses to memories with an order of their own, which follow each other: those
@@ -59,6 +61,16 @@ class PostedDomain {
     socket_paths_ = sockets;
     memory_paths_ = sockets + gpus;
   }
+  /// Those of accesses to memory on the host's other NICs, by their index; this one's is `nic`.
+  void set_nic_paths(std::uint32_t first, std::uint32_t nics, std::uint32_t nic) {
+    first_nic_path_ = first;
+    nic_paths_ = nics - 1;
+    nic_index_ = nic;
+  }
+  [[nodiscard]] std::uint32_t first_nic_path() const { return first_nic_path_; }
+  [[nodiscard]] std::uint32_t nic_paths() const { return nic_paths_; }
+  /// Is it a stream of writes, and not one of the paths of a stream?
+  [[nodiscard]] bool is_stream() const { return stream_; }
   [[nodiscard]] std::uint32_t first_memory_path() const { return first_memory_path_; }
   [[nodiscard]] std::uint32_t memory_paths() const { return memory_paths_; }
   /// If this domain is a device's path: the domain of its stream.
@@ -124,7 +136,11 @@ class PostedDomain {
   std::uint32_t first_memory_path_ = kNone;
   std::uint32_t socket_paths_ = 0;
   std::uint32_t memory_paths_ = 0;
+  std::uint32_t first_nic_path_ = kNone;
+  std::uint32_t nic_paths_ = 0;
+  std::uint32_t nic_index_ = 0;
   std::uint32_t host_path_ = kNone;
+  bool stream_;
   std::uint64_t first_ = 0;  // number of writes_[0]
   sim::Ring<PostedWrite> writes_{};
   sim::Ring<HeldRead> held_{};

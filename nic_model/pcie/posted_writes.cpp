@@ -310,7 +310,7 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
   const MemoryRegion* region = engine.region(key);
   PostedWrite write{data};
   const RegionKind kind = region == nullptr ? RegionKind{} : region->kind;
-  write.device = kind.device;
+  write.device = engine.on_device(node, key);
   const std::uint32_t path = engine.domains[domain].path(domain, kind);
   // Regions say nothing about atomics (rdma-core, ibv_reg_mr(3)): an atomic's write neither passes others nor is
   // passed.
@@ -319,9 +319,11 @@ void post_write(Engine& engine, std::uint32_t domain, const MemoryWrite& data, c
     write.ready = engine.now() + delay + p.nic_device_access;
   } else {
     const sim::SimTime sent = send_tlps(engine, node, write);
-    write.way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, key, write.address, write.length);
+    write.way = p.pcie_upstream + p.pcie_write_commit +
+                memory_penalty(engine, node, key, Accesses::write, write.address, write.length);
     write.ready = sent + delay + write.way;
-    const sim::Duration walk = write.way - (p.pcie_upstream + p.pcie_write_commit) - place_penalty(engine, node, key);
+    const sim::Duration walk =
+        write.way - (p.pcie_upstream + p.pcie_write_commit) - place_penalty(engine, node, key, Accesses::write);
     if (bounds_walks(p) && walk.ps != 0) {
       write.ready = engine.links[node].begin_walk(p, engine.now(), write.ready - walk, walk) + walk;
     }
@@ -341,7 +343,8 @@ void post_cqe(Engine& engine, std::uint32_t domain, CqId cq, const Cqe& cqe, sim
   const HardwareProfile& p = engine.profile(node);
   const sim::SimTime sent = upstream(engine, node, p.nic_cqe_bytes.count + p.pcie_write_header.count, 1);
   announce_tlp(engine, TlpKind::memory_write, node, cqe.qp, 0, static_cast<std::uint32_t>(p.nic_cqe_bytes.count));
-  const sim::Duration way = p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, 0, 0);
+  const sim::Duration way =
+      p.pcie_upstream + p.pcie_write_commit + memory_penalty(engine, node, kNoKey, Accesses::write, 0, 0);
   PostedWrite write{};
   write.is_cqe = true;
   write.cq = cq;

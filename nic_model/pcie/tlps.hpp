@@ -122,12 +122,14 @@ void end_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, Poste
 /// Time from a read request on the link until memory is read, without the cost of its address.
 [[nodiscard]] sim::Duration read_reach(const Engine& engine, NicId node);
 
+enum class Accesses : std::uint8_t { read, write };
 /// What an access to memory of a region costs because of where that is: cache, its place in the PCIe tree. May be
 /// negative: a warm line. Queues have no region.
-[[nodiscard]] sim::Duration place_penalty(Engine& engine, NicId nic, std::uint32_t key);
+[[nodiscard]] sim::Duration place_penalty(Engine& engine, NicId nic, std::uint32_t key, Accesses how);
 /// Extra cost of an access to memory besides the profile's latency: its location, and the IOMMU, whose buffer is
 /// updated.
-sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Address address, std::uint64_t bytes);
+sim::Duration memory_penalty(Engine& engine, NicId node, std::uint32_t key, Accesses how, Address address,
+                             std::uint64_t bytes);
 /// No posted write holds the read back any more: announces that to its owner, or schedules its event.
 void read_may_execute(Engine& engine, NicId node, HeldRead& read);
 

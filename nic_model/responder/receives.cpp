@@ -28,7 +28,7 @@ void Responder::choose_queue(const Engine& engine, NicId node, const fabric::Pac
   if (packet.opcode != fabric::Opcode::send || !packet.first || receiving_) return;
   const std::uint32_t named = packet.rkey;
   const bool there = named < engine.receive_queues.size() &&
-                     engine.receive_queues[named].node() == HostId(node.index()) &&
+                     engine.receive_queues[named].node() == engine.host_of(node) &&
                      engine.receive_queues[named].cq() != kNone;
   queue_ = there ? named : kNone;
   if (there) cq_ = engine.receive_queues[named].cq();

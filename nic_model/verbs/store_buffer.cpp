@@ -15,7 +15,7 @@ void drain(Engine& engine, ThreadId id) {
   if (entry.receive) {
     receives_posted(engine, static_cast<std::uint32_t>(entry.value), id, entry.posted);
   } else if (entry.doorbell) {
-    ring_doorbell(engine, first_nic(thread.node()), entry);
+    ring_doorbell(engine, engine.connections[entry.qp].node(), entry);
   } else {
     settle_memory(engine, thread.node(), entry.address, sizeof(std::uint64_t));
     engine.memories[thread.node()].set_word(entry.address, entry.value);

@@ -56,6 +56,7 @@ _WORD = 8
 _NODES_MAX = 65_536
 _GPUS_MAX = 63
 _SOCKETS_MAX = 255
+_NICS_MAX = 255
 _PORTS_MAX = 255
 
 
@@ -274,18 +275,20 @@ class Machine:
         return node
 
     def register(self, node: int, length: int, *, access: Iterable[str] | None = None, device: bool = False,
-                 relaxed_ordering: bool = False, gpu: int | None = None, numa: int = 0) -> MemoryRegion:
+                 relaxed_ordering: bool = False, gpu: int | None = None, numa: int = 0, nic: int = 0) -> MemoryRegion:
         """New memory of a host, zeroed and registered (``ibv_reg_mr``; `device`: ``ibv_alloc_dm``).
 
         Args:
             gpu: in the memory of this GPU of the host, whose own threads' loads and stores cost what those of a CPU do.
             numa: in the host's memory, behind this socket (``hosts: [{"pcie": {"sockets": 2}}]``).
+            nic: with `device`: on this NIC of the host, which the others reach as a peer.
             access: rights, of "local_write", "remote_write", "remote_read" and "remote_atomic"; None: all.
         """
         length = at_least("length", length, 1, most=WORD_MAX)
         base, lkey, rkey = self._machine.register_memory(
             self._node(node), length, _rights(access), device, relaxed_ordering,
-            0 if gpu is None else at_least("gpu", gpu, 0, most=_GPUS_MAX) + 1, at_least("numa", numa, 0, most=_SOCKETS_MAX))
+            0 if gpu is None else at_least("gpu", gpu, 0, most=_GPUS_MAX) + 1, at_least("numa", numa, 0, most=_SOCKETS_MAX),
+            at_least("nic", nic, 0, most=_NICS_MAX))
         return MemoryRegion(node, base, length, lkey, rkey)
 
     def register_again(self, region: MemoryRegion, *, access: Iterable[str] | None = None,

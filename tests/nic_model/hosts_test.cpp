@@ -243,6 +243,45 @@ TEST_CASE("a switch is a hop each way, near a GPU is as far as the host's memory
   CHECK(read(far, true) == read_direct + 2 * kHop + kDown + kUp + 2 * kHop + 28 * 500 - tlp(28));
 }
 
+TEST_CASE("a doorbell goes over the PCIe link of its queue pair's NIC") {
+  // NIC 1 is behind a switch, NIC 0 is not: a hop for the doorbell, two for the work request, two for its payload.
+  const auto placed = [](std::uint32_t nic) {
+    nic::SystemConfig config{
+        .profile = with_switches(), .topology = fabric::Topology::star, .nodes = 2, .witness = true};
+    config.hosts.of = {{.nics = 2, .nic_switches = {nic::kRootPort, 0}}, {.nics = 2}};
+    nic::System system(config);
+    hosts::Steps steps;
+    Recorder recorder;
+    const nic::MemoryRegion a = system.register_memory(0, system.allocate(0, 64), 64);
+    const nic::MemoryRegion b = system.register_memory(1, system.allocate(1, 64), 64);
+    const nic::QpId qp = system.create_qp(0, {.send_cq = system.create_cq(0, 4), .send_entries = 4, .nic = nic});
+    system.connect(qp, system.create_qp(1, {.send_cq = system.create_cq(1, 1), .nic = nic}));
+    post(system, steps, 0, qp, {{.length = 8, .lkey = a.lkey, .rkey = b.rkey, .local = a.base, .remote = b.base}});
+    run(system, steps, &recorder);
+    return recorder.finished(Stamp::aNRW).ps;
+  };
+  CHECK(placed(1) == placed(0) + 5 * kHop);
+}
+
+TEST_CASE("an XRC SEND to any NIC of a host finds the host's shared receive queue") {
+  const std::uint32_t nic = GENERATE(0U, 1U);
+  nic::SystemConfig config{.profile = primes(), .topology = fabric::Topology::star, .nodes = 2};
+  config.hosts.of = {{.nics = 2}, {.nics = 2}};
+  nic::System system(config);
+  hosts::Steps steps;
+  const nic::MemoryRegion a = system.register_memory(0, system.allocate(0, 64), 64);
+  const nic::MemoryRegion b = system.register_memory(1, system.allocate(1, 64), 64);
+  const nic::CqId received = system.create_cq(1, 4);
+  const nic::SrqId queue = system.create_srq(1, 4, received);
+  REQUIRE(system.post_srq_recv(queue, {.address = b.base, .length = 8, .lkey = b.lkey}));
+  const nic::QpId qp = system.create_qp(0, {.send_cq = system.create_cq(0, 4), .send_entries = 4, .nic = nic});
+  system.connect(qp, system.create_qp(1, {.send_cq = system.create_cq(1, 1), .xrc = true, .nic = nic}));
+  post(system, steps, 0, qp,
+       {{.opcode = nic::Opcode::send, .length = 8, .lkey = a.lkey, .rkey = queue, .local = a.base}});
+  run(system, steps, nullptr);
+  CHECK(system.cq_size(received) == 1);
+}
+
 TEST_CASE("through a switch a GPU gets what its link carries, through the root complex what that carries for peers") {
   constexpr std::uint32_t kBytes = 1U << 19U, kMessages = 16;
   const auto rate = [&](const Place& place, nic::Opcode opcode) {  // Gb/s of TLPs

@@ -18,7 +18,7 @@ using nic::Stamp;
 namespace pcie_tree {  // others of its library have functions of the same names
 namespace {
 
-constexpr std::int64_t kHop = ns(19), kLongHop = ns(23), kSockets = ns(29);
+constexpr std::int64_t kHop = ns(19), kLongHop = ns(23), kSockets = ns(29), kDevice = ns(13);
 constexpr std::uint32_t kTop = 0, kLeft = 1, kRight = 2;  // switches: two below one
 
 nic::HardwareProfile on_wide_network() {
@@ -26,6 +26,7 @@ nic::HardwareProfile on_wide_network() {
   p.pcie_switch = {kHop};
   p.pcie_numa_penalty = {kSockets};
   p.link_rate = 256_Gbps;  // more than PCIe carries
+  p.nic_device_access = {kDevice};
   return p;
 }
 
@@ -45,13 +46,14 @@ struct Run {
   std::uint32_t bytes = 8;
   std::uint32_t count = 1;           ///< messages of each NIC
   std::uint32_t nics = 1;            ///< of host 1 that are used, each by a NIC of host 0
+  bool second_reads = false;         ///< the second NIC answers READs of the host's memory instead
   std::vector<std::int64_t> ends{};  ///< of each NIC's last message
 };
 
 /// Messages from host 0 to memory of host 1, or from there: when the last one is in memory.
 std::int64_t timed(Run& run) {
   nic::SystemConfig config{.profile = on_wide_network(),
-                           .topology = run.nics == 1 ? fabric::Topology::back_to_back : fabric::Topology::star,
+                           .topology = run.host.nics == 1 ? fabric::Topology::back_to_back : fabric::Topology::star,
                            .nodes = 2,
                            .timed = true,
                            .witness = run.count == 1};
@@ -68,6 +70,9 @@ std::int64_t timed(Run& run) {
                                                .rkey = b.rkey,
                                                .local = a.base + kAligned,
                                                .remote = b.base + kAligned});
+  const nic::MemoryRegion c = system.register_memory(1, b.base, size);
+  std::vector<nic::Wqe> reads(run.count, wqes.front());
+  for (nic::Wqe& read : reads) read.opcode = Opcode::rdma_read, read.rkey = c.rkey;
   std::vector<nic::CqId> cqs;
   run.ends.assign(run.nics, 0);
   for (std::uint32_t nic = 0; nic < run.nics; ++nic) {
@@ -75,7 +80,7 @@ std::int64_t timed(Run& run) {
     const nic::QpId qp = system.create_qp(0, {.send_cq = cqs.back(), .send_entries = 64, .nic = nic});
     system.connect(qp, system.create_qp(1, {.send_cq = system.create_cq(1, 1), .nic = nic}));
     steps.add(system, 0, [&, nic, qp, posted = false, done = std::size_t{0}](nic::Cpu& cpu) mutable {
-      if (!posted) REQUIRE(cpu.post_send(qp, wqes) == nic::PostResult::ok);
+      if (!posted) REQUIRE(cpu.post_send(qp, nic == 1 && run.second_reads ? reads : wqes) == nic::PostResult::ok);
       posted = true;
       std::array<nic::Cqe, 16> cqes;
       done += cpu.poll_cq(cqs[nic], cqes);
@@ -129,6 +134,72 @@ TEST_CASE("a path's latency is the sum of its links' and switches', turning at t
   CHECK(read({.numa = 1}) == 2 * (kHop + kLongHop) + kSockets);
   CHECK(write({.gpu = 3}) == kHop + kLongHop + kSockets + kDown);
   CHECK(read({.gpu = 3}) == 2 * (kHop + kLongHop) + kSockets + kDown + kUp);
+}
+
+TEST_CASE("a NIC's own memory is behind no link for itself, and behind its link for the host's other NICs") {
+  nic::HostConfig host = tree();
+  host.nics = 4;
+  host.nic_switches = {kLeft, kLeft, kRight, nic::kRootPort};
+  host.nic_sockets = {0, 0, 0, 1};
+  const std::int64_t direct = timed({.host = {.nics = 4}});
+  const std::int64_t read_direct = timed({.host = {.nics = 4}, .opcode = Opcode::rdma_read});
+  const auto write = [&](std::uint8_t nic) {
+    return timed({.host = host, .memory = {.device = true, .nic = nic}}) - direct;
+  };
+  const auto read = [&](std::uint8_t nic) {
+    return timed({.host = host, .memory = {.device = true, .nic = nic}, .opcode = Opcode::rdma_read}) - read_direct;
+  };
+  // Messages are NIC 0's. In place of all of PCIe there is the memory, which takes kDevice.
+  CHECK(write(0) == kDevice - dma_write(8));
+  CHECK(read(0) == kDevice - dma_read(8));
+  // For others it takes so long in place of the root complex, and the way is that to a GPU there.
+  CHECK(write(1) == kHop + kDevice - kCommit);
+  CHECK(read(1) == 2 * kHop + kDevice - kAccess);
+  CHECK(write(2) == kHop + kLongHop + kHop + kDevice - kCommit);
+  CHECK(read(2) == 2 * (kHop + kLongHop + kHop) + kDevice - kAccess);
+  CHECK(write(3) == kHop + kLongHop + kSockets + kDown + kDevice - kCommit);
+  CHECK(read(3) == 2 * (kHop + kLongHop) + kSockets + kDown + kUp + kDevice - kAccess);
+}
+
+TEST_CASE("peers that write to a NIC's memory share its link, with each other and with what it reads itself") {
+  nic::HostConfig host = tree();
+  host.nics = 3;
+  host.nic_switches = {kLeft, kLeft, kLeft};
+  const nic::RegionKind third{.device = true, .nic = 2};
+  CHECK(rate({.host = host, .nics = 2}) == Approx(128 * kWrites).epsilon(0.01));  // to the host's memory
+  CHECK(rate({.host = host, .memory = third, .nics = 2}) == Approx(64 * kWrites).epsilon(0.01));
+  // As many bytes that are written as that are read, in TLPs of 280 and 276.
+  const nic::RegionKind second{.device = true, .nic = 1};
+  CHECK(rate({.host = host, .memory = second, .nics = 2, .second_reads = true}) ==
+        Approx(64 * 2 * 256.0 / (280 + 276)).epsilon(0.01));
+}
+
+TEST_CASE("data in another NIC's memory and a flag in the host's need a read of that memory between them") {
+  nic::HostConfig host{.nics = 2, .nic_switches = {0, 0}};
+  const auto on = [](std::uint8_t nic) { return nic::RegionKind{.device = true, .nic = nic}; };
+  CHECK(outcomes_on(host, std::array{0U, 0U}, on(0)) == kOrdered);  // without nic.device_own_path
+  CHECK(outcomes_on(host, std::array{0U, 0U}, on(1)) == kBoth);
+  CHECK(outcomes_on(host, std::array{0U, 0U}, on(1), Flush::same_nic) == kOrdered);
+  CHECK(outcomes_on(host, std::array{0U, 0U}, on(1), Flush::other_nic) == kBoth);
+  CHECK(outcomes_on(host, std::array{1U, 1U}, on(1)) == kOrdered);
+}
+
+TEST_CASE("memory on NICs is taken from each, and refused on one that is not there") {
+  nic::SystemConfig config{.profile = primes(), .topology = fabric::Topology::star, .nodes = 1};
+  config.profile.nic_device_memory = 64_B;
+  config.hosts.of = {{.nics = 2}};
+  nic::System system(config);
+  const nic::Address base = system.allocate(0, 64);
+  const auto on = [&](nic::RegionKind kind) { return system.register_memory(0, base, 64, nic::kAllAccess, kind); };
+  const nic::MemoryRegion first = on({.device = true, .nic = 1});
+  CHECK_NOTHROW(on({.device = true}));
+  const char* const full = "node 0: no room for 64 bytes of device memory, 64 of 64 are taken (nic.device_memory)";
+  CHECK_THROWS_WITH(on({.device = true, .nic = 1}), full);
+  system.deregister_memory(first.rkey);
+  CHECK_THROWS_WITH(on({.device = true}), full);
+  CHECK_NOTHROW(on({.device = true, .nic = 1}));
+  CHECK_THROWS_WITH(on({.device = true, .nic = 2}), "host 0 has no NIC 2: it has 2");
+  CHECK_THROWS_WITH(on({.nic = 1}), "a memory region names a NIC that it is on, but is not memory on a NIC");
 }
 
 TEST_CASE("switches that store a TLP add its time on the link behind them, those that cut through do not") {

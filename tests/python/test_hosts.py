@@ -11,12 +11,13 @@ from loco_sim import verbs
 SWITCHES = [{"kind": "nic", "count": 2, "switch": 0}, {"kind": "gpu", "switch": 0}]
 
 
-def message(seed, *, data_on=None, nics=(0, 0), flush_by=None):
+def message(seed, *, data_on=None, data_in_nic=None, nics=(0, 0), flush_by=None):
     """Host 0 writes data and then a flag to host 1; what host 1 finds of the data once it has seen the flag."""
     m = verbs.Machine(nodes=2, hosts=[{"nodes": [0], "nics": 2}, {"nodes": [1], "devices": SWITCHES}], schedule="adversarial",
                       seed=seed, trace="none")
     one, into = m.register(0, 8), m.register(0, 8)
-    data, flag = m.register(1, 8, gpu=data_on), m.register(1, 8)
+    on_nic = {} if data_in_nic is None else {"device": True, "nic": data_in_nic}
+    data, flag = m.register(1, 8, gpu=data_on, **on_nic), m.register(1, 8)
     cq = m.create_cq(0)
 
     def connected(nic):
@@ -57,6 +58,9 @@ def message(seed, *, data_on=None, nics=(0, 0), flush_by=None):
     ({"data_on": 0}, True),
     ({"data_on": 0, "flush_by": 0}, False),
     ({"data_on": 0, "flush_by": 1}, True),
+    ({"data_in_nic": 0}, False),
+    ({"data_in_nic": 1}, True),
+    ({"data_in_nic": 1, "flush_by": 0}, False),
 ])
 def test_what_is_flushed_by_what(options, stale):
     assert {message(seed, **options) for seed in range(1, 121)} == ({0, 1} if stale else {1})
