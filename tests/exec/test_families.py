@@ -180,3 +180,9 @@ def test_multicast(run, compiled):
 def test_mckey(run, group):
     r = run(f"mckey {group} -b node0", f"mckey {group} -s -b node1").ends_well()
     assert "data transfers complete" in r.out[0] and "return status 0" in r.out[0]
+
+
+def test_management_datagrams_are_refused(run):
+    # perftest's groups on InfiniBand, for which it asks the subnet's administrator by libibumad
+    r = run("ib_send_bw -g -c UD -n 100 -s 512", options=("--hardware", "cx6-ib-hdr"))
+    assert r.status == {0: 1, 1: 1} and "failed to init the UMAD library" in r.err[0]

@@ -9,5 +9,6 @@
     return value;                                                 \
   }
 #define LOCO_ERROR_OF(name) LOCO_STUB(name, EOPNOTSUPP)
+#define LOCO_NEGATIVE_OF(name) LOCO_STUB(name, -EOPNOTSUPP)
 #define LOCO_NULL_OF(name) LOCO_STUB(name, 0)
 #define LOCO_NOTHING_OF(name) LOCO_STUB(name, 0)
