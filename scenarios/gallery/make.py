@@ -168,13 +168,15 @@ def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
             ax.set_xticks(places, xs)
     if entry.log_y:
         ax.set_yscale("log")
+        if not numbers and entry.group:
+            ax.set_ylim(top=ax.get_ylim()[1] * 8)  # room for the legend above the bars
     else:
         ax.set_ylim(bottom=0)
     ax.set_xlabel(entry.x)
     ax.set_ylabel(f"{entry.y} ({unit})" if unit else entry.y)
     if entry.group:
         small = {"fontsize": "x-small", "title_fontsize": "x-small"} if len(ax.get_legend_handles_labels()[0]) > 4 else {}
-        ax.legend(title=entry.group, **small)
+        ax.legend(title=entry.group, loc="lower left" if entry.x == "fabric.loss" else "best", **small)
     ax.grid(True, alpha=0.3)
     with matplotlib.rc_context({"svg.hashsalt": entry.name, "svg.fonttype": "none"}):
         PICTURES.mkdir(exist_ok=True)

@@ -1,6 +1,7 @@
 #include "loco_sim/workloads/flows/leaps.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -26,8 +27,9 @@ constexpr std::uint64_t kInFlightShare = 8;
 constexpr std::uint32_t kAheadLeast = 16;
 /// exact: a period is the longest segment's time or a multiple of it, at most this one.
 constexpr std::int64_t kMultipleMost = 16;
-/// approximate: segments are alike if their times differ from their mean by one part in this many at most.
-constexpr std::int64_t kOneIn = 100;
+/// approximate: segments are alike if their times differ from their mean, and a sender's mean from its receiver's, by
+/// one part in this many at most.
+constexpr std::int64_t kOneIn = 200;
 
 }  // namespace
 
@@ -138,7 +140,9 @@ bool Leaps::steady(const Under& f) const {
     return false;
   const std::int64_t since = f.sent.begun_ps() - kSinceChange * f.sent.mean_ps();
   if (since < changed_ps_) return false;
-  if (mode_ == FastForward::approximate) return f.sent.repeats_nearly(kOneIn) && f.placed.repeats_nearly(kOneIn);
+  if (mode_ == FastForward::approximate)
+    return f.sent.repeats_nearly(kOneIn) && f.placed.repeats_nearly(kOneIn) &&
+           std::abs(f.sent.mean_ps() - f.placed.mean_ps()) * kOneIn <= f.placed.mean_ps();
   // Payload is read over PCIe faster than it is sent. The state of PCIe differs then, until all is read: either the
   // payload is well ahead, or placing is as even as all else.
   const bool ahead = cluster_.system().spare_bytes(f.qp, f.work_request).ahead >= kAheadLeast * f.mtu;
