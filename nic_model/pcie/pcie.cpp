@@ -135,7 +135,7 @@ sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::
 
 ReadWay way_of_read(Engine& engine, NicId node, std::uint32_t key) {
   ReadWay way{.path = path_to(engine, node, key), .bounded = bounds_requests(engine.profile(node))};
-  if (way.bounded) way.reach = read_reach(engine, node) + place_penalty(engine, node, key);
+  if (way.bounded) way.reach = read_reach(engine, node) + place_penalty(engine, node, key, Accesses::read);
   return way;
 }
 
