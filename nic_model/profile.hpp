@@ -206,7 +206,7 @@ struct HardwareProfile {
   std::uint32_t nic_units = 0;                ///< processing units that start work requests; 0: no units
   sim::Duration nic_unit_time{};              ///< a work request occupies a unit for this long
   sim::Duration nic_qp_gap{};                 ///< between a queue pair's work requests that are not inline
-  sim::BitsPerSecond nic_qp_gap_rate{};       ///< the gap grows with the message at this rate; 0: it does not
+  sim::BitsPerSecond nic_qp_gap_rate{};       ///< the gap covers the first packet's payload; 0: it does not
   sim::Duration nic_read_gap{};               ///< between a queue pair's answers to READs
   std::uint32_t nic_read_packets = 0;         ///< packets of READ data that a queue pair reads at a time; 0: all
   std::uint32_t nic_context_entries = 0;      ///< queue pair contexts that the NIC holds; 0: all

@@ -169,8 +169,9 @@ constexpr auto kOptions = std::to_array<Option>({
         "nic.qp_gap",
         "a queue pair starts nothing for so long behind a work request whose data is not inline; other queue "
         "pairs may; without units nothing"),
-    rate<&P::nic_qp_gap_rate>(
-        "nic.qp_gap_rate", "nic.qp_gap is longer by the bytes of the message at this rate; 0: one time for all sizes"),
+    rate<&P::nic_qp_gap_rate>("nic.qp_gap_rate",
+                              "nic.qp_gap is at least nic.unit_time and what the payload of the first packet takes "
+                              "at this rate; 0: one time for all sizes"),
     count<&P::nic_read_packets>("nic.read_packets", 0, 1024,
                                 "packets of READ data that a queue pair reads from memory at a time: they leave no "
                                 "faster than that, other queue pairs' may; 0: no limit"),
@@ -221,11 +222,10 @@ constexpr auto kOptions = std::to_array<Option>({
         "the time-out while at most nic.tail_packets are under way, whose loss no later packet shows (IRN: "
         "RTO_low); 0: as with more"),
     count<&P::nic_tail_packets>("nic.tail_packets", 1, 1 << 20, "packets under way for which nic.tail_timeout is"),
-    cost<&P::nic_lossy_timeout>(
-        "nic.lossy_timeout",
+    up_to<&P::nic_lossy_timeout>(
+        "nic.lossy_timeout", 1'000'000'000'000,
         "adaptive retransmission on fabrics that drop (fabric.flow_control: drop_tail): the first time-out; doubles "
-        "with "
-        "each one, shrinks with round trips, ends in retry_exc_err after the time of nic.retry_count + 1 times "
+        "with each one until there is progress, ends in retry_exc_err after the time of nic.retry_count + 1 times "
         "nic.ack_timeout; 0: as on other fabrics"),
     size<&P::nic_tx_window>(
         "nic.tx_window", 0,

@@ -55,11 +55,15 @@ sim::Duration stall_of(Engine& engine, const fabric::Packet& packet) {
   return at - engine.now();
 }
 
-/// How long a queue pair starts no other work request after one whose payload the NIC reads.
-sim::Duration gap_of(const HardwareProfile& p, const Wqe& wqe) {
-  const bool sends = !reads_or_atomic(wqe.opcode);  // the data of a READ is read by the other NIC
-  const sim::Duration longer = sim::transmission_time({sends ? wqe.length : 0}, p.nic_qp_gap_rate);
-  return p.nic_qp_gap + longer;
+/// Until when a queue pair starts no other work request after one whose payload the NIC reads and that its unit is done
+/// with at `unit_end`. Its turn and its data go on side by side. The data of its first packet comes behind the unit's
+/// work; later packets hold up nothing but the link.
+sim::SimTime gap_end_of(const Engine& engine, const Connection& qp, const Wqe& wqe, sim::SimTime unit_end) {
+  const HardwareProfile& p = engine.profile(qp.node());
+  const sim::SimTime turn = engine.now() + p.nic_qp_gap;
+  if (p.nic_qp_gap_rate.value == 0 || reads_or_atomic(wqe.opcode)) return turn;  // the other NIC reads the data
+  const std::uint64_t first = std::min<std::uint64_t>(wqe.length, mtu_of(engine, qp));
+  return std::max(turn, unit_end + sim::transmission_time({first}, p.nic_qp_gap_rate));
 }
 
 /// Schedules the turn of the queue pair that has waited longest, for when a unit is free.
@@ -119,7 +123,8 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   const sim::SimTime unit_end = engine.now() + stall + p.nic_unit_time;
   engine.caches[node].take_unit(p.nic_units, engine.now(), unit_end);
   NicContext& qp = engine.contexts[id];
-  const sim::SimTime gap_end = wqe.inline_data ? engine.now() : engine.now() + gap_of(p, wqe);
+  const sim::SimTime gap_end =
+      wqe.inline_data ? engine.now() : gap_end_of(engine, engine.connections[id], wqe, unit_end);
   const sim::SimTime until = std::max(unit_end, gap_end);
   qp.take_unit_until(until);
   if (gap_end > unit_end) {

@@ -307,7 +307,7 @@ void Requester::grow_window(const Engine& engine, const Connection& qp, Psn befo
   const std::uint64_t mtu = mtu_of(engine, qp) + engine.profile(qp.node()).link_overhead.count;
   const std::uint64_t per_second = engine.network.port_rate(port_of(engine, qp)).value / (8 * mtu);
   const auto packets = static_cast<std::uint32_t>(std::max(una_.distance(before), 0));
-  window_.edit().acknowledged(una_, packets, engine.now(), engine.kernel.lossy_timeout(qp.node()), per_second);
+  window_.edit().acknowledged(una_, packets, engine.now(), per_second);
 }
 
 /// Acts on an answer. `news`: something was acknowledged; `before` is the oldest unacknowledged PSN before it.

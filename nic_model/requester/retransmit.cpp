@@ -7,10 +7,9 @@
 #include "nic_model/requester/ack_timers.hpp"
 #include "nic_model/requester/requester.hpp"
 #include "probe/probe.hpp"
+#include "sim/rng.hpp"
 
 namespace loco::nic {
-
-namespace {}  // namespace
 
 /// Goes back: sends again everything from the oldest unacknowledged PSN on, which also starts the timer.
 void Requester::go_back(Engine& engine, QpId id, std::uint32_t oldest) {
@@ -126,6 +125,17 @@ void Requester::receiver_not_ready(Engine& engine, QpId id, std::uint32_t which,
 /// Number of PSNs sent and not acknowledged.
 std::uint32_t Requester::under_way() const { return static_cast<std::uint32_t>(unsent_psn_.distance(una_)); }
 
+namespace {
+/// How much later than that a timeout takes effect: up to once more (IBTA volume 1, 9.7.6.1.3: up to four times the
+/// value), by where the queue pair is in its stream, so that those which lost packets together do not all send them
+/// again together.
+sim::Duration late_by(const Engine& engine, const Connection& qp, sim::Duration nominal, fabric::Psn una) {
+  std::uint64_t state = engine.kernel.config().seed ^ (std::uint64_t{qp.peer()} << 32U) ^ una.value();
+  __extension__ using Wide = unsigned __int128;
+  return {static_cast<std::int64_t>((Wide{sim::splitmix64(state)} * static_cast<std::uint64_t>(nominal.ps)) >> 64U)};
+}
+}  // namespace
+
 /// The current timeout. Adaptive retransmission starts with a short one that doubles until there is progress (NVIDIA,
 /// "Adaptive Retransmission: Parameters Control", 2025). With few packets in flight a timeout of its own applies (IRN,
 /// SIGCOMM 2018, section 3.1: RTO_low).
@@ -140,7 +150,10 @@ sim::Duration Requester::time_out(const Engine& engine, const Connection& qp) co
     const int doublings = std::max(settings.retry_count - retries_, 0);
     time = std::min(time, p.nic_adaptive_timeout * (std::int64_t{1} << doublings));
   }
-  if (lossy.ps > 0) time = window_->time_out(lossy, time);
+  if (lossy.ps > 0) {
+    const sim::Duration nominal = window_->time_out(lossy, time);
+    time = std::min(time, nominal + late_by(engine, qp, nominal, una_));
+  }
   if (p.nic_tail_timeout.ps > 0 && under_way() <= p.nic_tail_packets) time = std::min(time, p.nic_tail_timeout);
   return time;
 }

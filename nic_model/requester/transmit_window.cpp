@@ -6,15 +6,14 @@
 
 namespace loco::nic {
 
-void TransmitWindow::acknowledged(fabric::Psn una, std::uint32_t news, sim::SimTime now, sim::Duration first_time_out,
-                                  std::uint64_t per_second) {
+void TransmitWindow::acknowledged(fabric::Psn una, std::uint32_t news, sim::SimTime now, std::uint64_t per_second) {
   waited_ = {};
+  doublings_ = 0;
   last_ = now;
   if (timing_ && una.distance(timed_) > 0) {
     timing_ = false;
     const sim::Duration round_trip = now - sent_;
     if (least_.ps == 0 || round_trip < least_) least_ = round_trip;
-    while (doublings_ > 0 && first_time_out * (std::int64_t{1} << doublings_) >= round_trip * 8) --doublings_;
   }
   if (packets_ == 0) return;
   packets_ += news;

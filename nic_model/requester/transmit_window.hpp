@@ -3,14 +3,15 @@
 //
 // ConnectX NICs have such functions for RoCE on lossy fabrics, as fields of the ROCE_ACCL register: a transmit window,
 // slow restart, slow restart after idle, adaptive retransmission (NVIDIA, Adaptive Retransmission: Parameters Control,
-// 2025). Of their numbers only the grid of timeouts (4 us * 2^n) and the end are public: with qp_total_timeout a
-// connection is given up after the time that its retries of nic.ack_timeout would take. This model's rules are:
+// 2025). What the fields do in numbers is not public but for timeouts: they lie on a grid (4 us * 2^n), may fall back
+// to the least one with progress, and with qp_total_timeout a connection is given up after the time that its retries of
+// nic.ack_timeout would take. The rules:
 //
 //   slow restart   after a timeout 16 packets may be in flight, and one more for each acknowledged one, until they
-//                  cover what the port sends in the least measured round trip; then the window ends
-//   timeouts       begin at nic.lossy_timeout and double with each one. A round trip halves them while they are at
-//                  least eight times as long, so they stay between four and eight round trips. (By the same document
-//                  a timeout may take effect at four times its value.)
+//                  cover what the port sends in the least measured round trip; then the window ends (ours)
+//   timeouts       begin at nic.lossy_timeout, double with each one, and begin anew with progress, however long a round
+//                  trip is: a ConnectX-5 behind a delay of 40 ms sends each request again after 2, 4, 8 and 16 ms
+//                  (linux-rdma/perftest issue 251)
 //
 // A round trip is measured from a packet that requests an answer until it is acknowledged, never for a retransmission
 // (Karn, Partridge, SIGCOMM 1987). All this only delays, and orders nothing. Used in timed runs only. Private to
@@ -48,8 +49,7 @@ class TransmitWindow {
   /// Something is retransmitted, so the next answer may belong to either transmission: drops the measurement.
   void forget_sample() { timing_ = false; }
   /// `news` more packets are acknowledged, all before `una`. `per_second`: packets per second that the port sends.
-  void acknowledged(fabric::Psn una, std::uint32_t news, sim::SimTime now, sim::Duration first_time_out,
-                    std::uint64_t per_second);
+  void acknowledged(fabric::Psn una, std::uint32_t news, sim::SimTime now, std::uint64_t per_second);
 
   // --- time-outs -----------------------------------------------------------------------------------------------------
   /// The current timeout.

@@ -149,33 +149,35 @@ TEST_CASE("transmit window: there is none with faults that take answers out of o
   }
 }
 
-TEST_CASE("time-outs stay between four and eight round trips, and begin again at the first") {
+TEST_CASE("time-outs double, and begin again at the first with progress, however long a round trip is") {
   nic::TransmitWindow window;
-  const sim::Duration first = 4_us, most = 1_ms;
-  for (int i = 0; i < 6; ++i) (void)window.timed_out(window.time_out(first, most), most);
-  CHECK(window.time_out(first, most) == 256_us);
+  const sim::Duration first = 2_ms, most = 67_ms;
   window.sent(fabric::Psn(0), sim::SimTime{});
-  window.acknowledged(fabric::Psn(1), 1, sim::SimTime{} + 10_us, first, 1'000'000);
-  CHECK(window.time_out(first, most) == 64_us);
+  for (const sim::Duration each : {2_ms, 4_ms, 8_ms, 16_ms}) {  // linux-rdma/perftest issue 251, behind 40 ms
+    CHECK(window.time_out(first, most) == each);
+    (void)window.timed_out(each, most);
+  }
+  window.acknowledged(fabric::Psn(1), 1, sim::SimTime{} + 40_ms, 1'000'000);
+  CHECK(window.time_out(first, most) == 2_ms);
   // Without progress they double up to nic.ack_timeout; their sum is what a connection ends by.
   sim::Duration waited{};
-  for (int i = 0; i < 5; ++i) waited = window.timed_out(window.time_out(first, most), most);
-  CHECK(waited == 64_us + 128_us + 256_us + 512_us + 1_ms);
-  CHECK(window.time_out(first, most) == 1_ms);
+  for (int i = 0; i < 7; ++i) waited = window.timed_out(window.time_out(first, most), most);
+  CHECK(waited == 2_ms + 4_ms + 8_ms + 16_ms + 32_ms + 64_ms + 67_ms);
+  CHECK(window.time_out(first, most) == 67_ms);
 }
 
 TEST_CASE("slow restart: 16 packets, and one more for each that is acknowledged, until they cover a round trip") {
   nic::TransmitWindow window;
   window.sent(fabric::Psn(0), sim::SimTime{});
-  window.acknowledged(fabric::Psn(1), 1, sim::SimTime{} + 40_us, 4_us, 1'000'000);  // 40 packets a round trip
+  window.acknowledged(fabric::Psn(1), 1, sim::SimTime{} + 40_us, 1'000'000);  // 40 packets a round trip
   CHECK(window.packets() == 0);
   window.restart();
   CHECK(window.packets() == 16);
-  window.acknowledged(fabric::Psn(5), 4, sim::SimTime{} + 50_us, 4_us, 1'000'000);
+  window.acknowledged(fabric::Psn(5), 4, sim::SimTime{} + 50_us, 1'000'000);
   CHECK(window.packets() == 20);
-  window.acknowledged(fabric::Psn(24), 19, sim::SimTime{} + 60_us, 4_us, 1'000'000);
+  window.acknowledged(fabric::Psn(24), 19, sim::SimTime{} + 60_us, 1'000'000);
   CHECK(window.packets() == 39);
-  window.acknowledged(fabric::Psn(25), 1, sim::SimTime{} + 70_us, 4_us, 1'000'000);
+  window.acknowledged(fabric::Psn(25), 1, sim::SimTime{} + 70_us, 1'000'000);
   CHECK(window.packets() == 0);  // no window any more
 }
 

@@ -20,14 +20,15 @@ nic::HardwareProfile with_units(std::uint32_t units) {
 
 /// Node 0 has several queue pairs; one thread rings all of them at time zero.
 struct Crowd : Rig {
-  Crowd(const nic::HardwareProfile& profile, std::size_t pairs, std::size_t each) : Rig(profile), qps{qp} {
+  Crowd(const nic::HardwareProfile& profile, std::size_t pairs, std::size_t each, std::uint32_t bytes = 8)
+      : Rig(profile), qps{qp} {
     while (qps.size() < pairs) {
       qps.push_back(system.create_qp(0, cq, 16, 0));
       system.connect(qps.back(), system.create_qp(1, 1, 1));
     }
     system.create_thread(0);
-    scripts.steps.emplace_back([this, each, next = std::size_t{0}](nic::Cpu& cpu) mutable {
-      const std::vector<nic::Wqe> wqes(each, write(0, 0));
+    scripts.steps.emplace_back([this, each, bytes, next = std::size_t{0}](nic::Cpu& cpu) mutable {
+      const std::vector<nic::Wqe> wqes(each, write(0, 0, bytes));
       if (cpu.post_send(qps[next], wqes) != nic::PostResult::ok) throw std::logic_error("not posted");
       if (++next == qps.size()) return cpu.stop();
       cpu.resume_when_drained();
@@ -137,6 +138,29 @@ TEST_CASE("a queue pair's own gap: behind what is not inline, and no other queue
   REQUIRE(crowd.recorder.cqes.size() == pairs * kEach);
   const auto done = [&](std::size_t i) { return crowd.recorder.cqes[i].at; };
   for (std::size_t i = pairs; i < pairs * kEach; ++i) CHECK(done(i) - done(i - pairs) == kGap);
+}
+
+TEST_CASE("a queue pair's own gap covers the payload of the first packet, and not that of later ones") {
+  // The turn (250 ns) goes on beside the unit's work (100 ns) and the first packet's data (1 ns a byte); MTU 1024.
+  struct Sent {
+    std::uint32_t bytes;
+    sim::Duration gap;
+  };
+  const Sent sent =
+      GENERATE(Sent{8, 250_ns}, Sent{150, 250_ns}, Sent{200, 300_ns}, Sent{1'024, 1'124_ns}, Sent{4'096, 1'124_ns});
+  CAPTURE(sent.bytes);
+  constexpr std::size_t kEach = 5;
+  nic::HardwareProfile p = with_units(4);
+  p.nic_qp_gap = 250_ns;
+  p.nic_qp_gap_rate = {8'000'000'000};
+  p.link_mtu = 1024_B;
+  p.link_rate = p.pcie_rate = {100'000'000'000};  // four packets take less than a gap
+  Crowd crowd(p, 1, kEach, sent.bytes);
+  crowd.run();
+  REQUIRE(crowd.recorder.cqes.size() == kEach);
+  for (std::size_t i = 2; i < kEach; ++i) {
+    CHECK(crowd.recorder.cqes[i].at - crowd.recorder.cqes[i - 1].at == sent.gap);
+  }
 }
 
 TEST_CASE("a queue pair's own gap is not kept behind inline data") {

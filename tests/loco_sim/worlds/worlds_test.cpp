@@ -137,12 +137,14 @@ void run_networks(std::uint64_t first, std::uint64_t count) {
 
 void reach_planted() { LOCO_PROBE(planted_and_reached); }
 
-/// LOCO_SIM_SEED: only that world. LOCO_SIM_PROBES: how often each named branch was reached.
+/// LOCO_SIM_SEED: only that world. LOCO_SIM_FIRST: begin with that seed. LOCO_SIM_PROBES: how often each named branch
+/// was reached.
 void run_all(std::uint64_t first, std::uint64_t worlds, std::uint64_t networks) {
   if (const char* seed = std::getenv("LOCO_SIM_SEED"); seed != nullptr) {
     Tally tally;
     return run_world(std::strtoull(seed, nullptr, 10), tally);
   }
+  if (const char* other = std::getenv("LOCO_SIM_FIRST"); other != nullptr) first = std::strtoull(other, nullptr, 10);
   reach_planted();  // also where this is the only test that runs
   run_worlds(first, worlds);
   run_networks(first, networks);
