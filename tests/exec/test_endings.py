@@ -75,7 +75,7 @@ def test_a_static_program_is_refused(compiled):
 ])
 def test_programs_that_cannot_be_run_so_are_refused(tmp_path, kind, message):
     program = tmp_path / "p"
-    content = bytearray(Path(shutil.which("true")).read_bytes())
+    content = bytearray(Path("/bin/true").read_bytes())
     if kind == "other machine":
         content[4] = 1  # EI_CLASS: 32 bits
     program.write_bytes(content)
