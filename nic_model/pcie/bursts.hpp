@@ -1,4 +1,5 @@
-// Bursts: several TLPs of one packet that share an event, because nothing else can happen between them.
+// Bursts: several TLPs of one packet, or of the packets that a payload is read for, that share an event, because
+// nothing else can happen between them.
 //
 // In a timed run most TLPs of a packet access memory that nothing else accesses meanwhile. Then only the last of them
 // has an event. The others are carried out lazily, each with its own time and its place on the link: settle...()

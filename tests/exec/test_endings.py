@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -16,16 +17,18 @@ from .conftest import LOCO_SIM, needs_shim
 pytestmark = needs_shim
 
 
-def processes() -> set[int]:
-    """Those that have the shim."""
+def processes(program: str = "", parent: int = 0) -> set[int]:
+    """Those that have the shim, and run this program, or are children of this process: others run tests, too."""
     found = set()
     for entry in os.listdir("/proc"):
         try:
-            with open(f"/proc/{entry}/maps") as maps:
-                if "lib/loco-sim/exec/" in maps.read():
-                    found.add(int(entry))
+            maps = Path(f"/proc/{entry}/maps").read_text()
+            status = Path(f"/proc/{entry}/status").read_text()
         except (OSError, ValueError):
-            pass
+            continue
+        mine = program in maps and (parent == 0 or f"PPid:\t{parent}\n" in status)
+        if entry.isdigit() and mine and "lib/loco-sim/exec/" in maps:
+            found.add(int(entry))
     return found
 
 
@@ -66,6 +69,63 @@ def test_a_static_program_is_refused(compiled):
     assert done.returncode == 2 and "static" in done.stderr and "link it without -static" in done.stderr
 
 
+@pytest.mark.parametrize("kind, message", [
+    ("setuid", "an unprivileged program is expected, found setuid"),
+    ("other machine", "expected a program for x86-64, found one for another architecture"),
+])
+def test_programs_that_cannot_be_run_so_are_refused(tmp_path, kind, message):
+    program = tmp_path / "p"
+    content = bytearray(Path("/bin/true").read_bytes())
+    if kind == "other machine":
+        content[4] = 1  # EI_CLASS: 32 bits
+    program.write_bytes(content)
+    program.chmod(0o4755 if kind == "setuid" else 0o755)
+    done = subprocess.run([LOCO_SIM, "exec", "--hosts", "1", "--", str(program)], capture_output=True, text=True)
+    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_a_libibverbs_of_the_program_s_own_path_is_not_loaded(run, tmp_path):
+    # one that has no device list at all, so that it would be seen
+    (tmp_path / "other.c").write_text("void *ibv_get_device_list(int *n) { *n = 77; return 0; }")
+    (tmp_path / "p.c").write_text("int printf(const char *, ...); void *ibv_get_device_list(int *);"
+                                  "int main(void) { int n; ibv_get_device_list(&n); return !printf(\"%d\\n\", n); }")
+    library, program = tmp_path / "libibverbs.so.1", tmp_path / "p"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Wl,-soname,libibverbs.so.1", "-o", library, tmp_path / "other.c"], check=True)
+    subprocess.run(["gcc", "-o", program, tmp_path / "p.c", library, f"-Wl,-rpath,{tmp_path}"], check=True)
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "77\n"
+    assert run(str(program), options=("--hosts", "1")).ends_well().out[0] == "1\n"
+
+
+def test_nothing_listens_beyond_loopback(run, compiled):
+    # what is bound to all addresses, as the kernel has it: the fourth byte of an address is its first
+    program = compiled("""
+        #include <arpa/inet.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/socket.h>
+        int main(void) {
+          struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(6123)};
+          int s = socket(AF_INET, SOCK_STREAM, 0), found = 0, beyond = 0;
+          if (bind(s, (void *)&a, sizeof a) || listen(s, 1)) return 1;
+          char line[512];
+          FILE *f = fopen("/proc/net/tcp", "r");
+          while (fgets(line, sizeof line, f)) {
+            char *at = strstr(line, ":17EB 00000000:0000 0A");
+            if (at != NULL) ++found, beyond += memcmp(at - 2, "7F", 2) != 0;
+          }
+          printf("%d %d\\n", found > 0, beyond);
+          return 0;
+        }""", "-lc")
+    assert run(program, options=("--hosts", "1")).ends_well().out[0] == "1 0\n"
+
+
+def test_exit_without_cleaning_up(run, compiled):
+    # _exit while queue pairs and memory are in use: the status is the program's, and nothing is left
+    program = compiled("#include <unistd.h>\n" + PAIR + "int main(void) { setup(); write_to(1); _exit(3); }")
+    r = run(program, options=("--hosts", "1"))
+    assert r.returncode == 3 and r.status == {0: 3} and not processes(program)
+
+
 def test_a_program_that_fails(run):
     r = run("false", options=("--hosts", "1"))
     assert r.returncode == 1 and "host 0 (false): status 1" in r.stderr
@@ -76,18 +136,19 @@ def test_a_crash_ends_the_run(run, compiled):
         #include <infiniband/verbs.h>
         #include <stdlib.h>
         int main(void) { int n; ibv_get_device_list(&n); abort(); }""")
-    before = processes()
     r = run(crash, "ibv_rc_pingpong -g 0 node0")
     assert r.returncode == 1 and "ended by signal 6" in r.report["failure"]
-    assert processes() <= before
+    assert not processes(crash)
 
 
 def test_kill_of_the_conductor_leaves_nothing(tmp_path):
-    before = processes()
     run = subprocess.Popen([LOCO_SIM, "exec", "--output", str(tmp_path), "--", "ib_send_bw", "-n", "1000000"],
                            stdin=subprocess.DEVNULL)
-    time.sleep(1)
-    children = processes() - before
+    for _ in range(200):  # until both have begun
+        children = processes(parent=run.pid)
+        if len(children) == 2:
+            break
+        time.sleep(0.05)
     run.send_signal(signal.SIGKILL)
     run.wait()
     assert len(children) == 2
@@ -99,14 +160,14 @@ def test_kill_of_the_conductor_leaves_nothing(tmp_path):
 
 
 def test_an_interrupt_ends_the_run_in_order():
-    before = processes()
     run = subprocess.Popen([LOCO_SIM, "exec", "--json", "--", "ib_write_bw", "--run_infinitely", "-s", "64"],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(1)
+    children = processes(parent=run.pid)
     run.send_signal(signal.SIGINT)
     out, _ = run.communicate(timeout=30)
     assert run.returncode == 130 and json.loads(out)["failure"].startswith("interrupted at ")
-    assert processes() <= before
+    assert not processes() & children
 
 
 def test_nothing_is_left_to_happen(run):

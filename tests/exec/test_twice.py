@@ -36,7 +36,7 @@ PROGRAMS = [
     ("ib_send_lat -n 200 -c UD",), ("ib_send_lat -n 200 -c UC -e",), ("ib_send_lat -n 200 -c XRC",), ("ib_send_lat -n 200 -R",),
     ("ib_write_lat -n 200 -R",), ("ib_read_bw -n 200 -R",), ("ib_write_bw -n 1000 -s 64 -q 8",), ("ib_write_bw -n 1000 -s 8 -I 64",),
     ("ib_send_bw -n 256 -b",), ("ib_send_bw -n 256 -l 16 -s 64",), ("ib_send_bw -n 256 --use-srq -r 64 -q 4",), ("ib_atomic_bw -n 256",),
-    ("ib_send_bw -n 10 -a -r 10 --report_gbits",), ("ib_read_lat -D 1",),
+    ("ib_send_bw -n 10 -a -r 10 --report_gbits",), ("ib_write_bw -n 200 -c XRC",), ("ib_read_lat -D 1",),
     ("rping -s -C 10 -V -v", "rping -c -a node0 -C 10 -V -v"), ("ucmatose", "ucmatose -s node0"), ("udaddy", "udaddy -s node0"),
     ("rstream -S 1024 -I 50 -C 1", "rstream -s node0 -S 1024 -I 50 -C 1"),
     ("riostream -S 4096 -I 50 -C 2", "riostream -s node0 -S 4096 -I 50 -C 2"),
