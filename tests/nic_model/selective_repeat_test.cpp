@@ -167,11 +167,11 @@ TEST_CASE("PSNs wrap for selective repeat, too, and what is acknowledged is forg
   CHECK_FALSE(s.pending());
 }
 
-TEST_CASE("selective repeat keeps the line: each packet is sent 1 / (1 - p) times, whatever the operation", "[figures]") {
+TEST_CASE("selective repeat keeps the line: each packet is sent 1 / (1 - p) times, whatever the operation") {
   for (const nic::Opcode opcode : {nic::Opcode::rdma_write, nic::Opcode::send, nic::Opcode::rdma_read}) {
     const double alone = seconds(Stream{opcode}.run());
     for (const auto& [loss, p] : {std::pair{1'000U, 0.001}, std::pair{10'000U, 0.01}}) {
-      for (const std::uint64_t seed : {1U, 2U}) {
+      for (std::uint64_t seed = 1; seed <= (kShare > 1 ? 1 : 2); ++seed) {
         INFO("opcode " << static_cast<int>(opcode) << " loss " << p << " seed " << seed);
         const Pair pair = Stream{opcode, Placement::out_of_order, loss, seed}.run();
         const nic::Counters& counters = pair.system.counters();

@@ -46,7 +46,7 @@ def test_the_examples_are_accepted(loco_sim, program, root, tmp_path):
         if line.startswith("sweep") or "scenarios/barrier.yaml" in line:
             line += " --set workload.iterations=10"
         line = line.replace("corerma --jobs 2", "corerma --tests 2 --jobs 2").replace("fit --hardware", "fit --tests 1 --hardware")
-        done = subprocess.run([program, *line.split()], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([program, *line.split()], cwd=tmp_path, capture_output=True, text=True, timeout=200)
         assert (done.returncode == 0 or "--help" in line or "nodes=1000" in line or "--bug" in line
                 or "lost_update" in line or "--replay-on" in line), (line, done.stderr)
 
