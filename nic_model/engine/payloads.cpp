@@ -10,14 +10,19 @@ std::uint32_t Payloads::acquire(std::uint32_t size, std::uint32_t base) {
   buffer.base = base;
   buffer.in_any_order = false;
   buffer.order.clear();
-  if (size > buffer.small.size()) {
-    if (size > buffer.large.capacity()) {
-      buffer.large.clear();  // clearing first avoids a copy of the old content
-      buffer.large_written = false;
-    }
-    buffer.large.resize(size);
+  if (size > buffer.large.capacity()) {
+    ZeroedBytes().swap(buffer.large);
+    buffer.large_written = false;
   }
   return index;
+}
+
+// Payload that nobody sets is never looked at: thousands of hosts with megabytes in their NICs take no address space.
+void Payloads::Buffer::make_large() const { large.resize(size); }
+
+bool Payloads::Buffer::same_bytes(const Buffer& o) const {
+  if (is_small() || (blank() && o.blank())) return true;
+  return std::equal(data(), data() + size, o.data());
 }
 
 std::vector<RepeatedSample> Payloads::all_repeated(std::uint32_t buffer) const {

@@ -91,19 +91,27 @@ class Payloads {
     bool large_written = false;
     bool in_any_order = false;
     std::array<std::byte, 32> small{};
-    ZeroedBytes large{};
+    mutable ZeroedBytes large{};  // has the buffer's size once somebody has looked at its bytes
     std::vector<std::uint8_t> order{};
 
     [[nodiscard]] bool is_small() const { return size <= small.size(); }
     [[nodiscard]] bool blank() const { return !(is_small() ? small_written : large_written); }
-    [[nodiscard]] const std::byte* data() const { return is_small() ? small.data() : large.data(); }
+    [[nodiscard]] const std::byte* data() const {
+      if (is_small()) return small.data();
+      if (large.size() != size) make_large();
+      return large.data();
+    }
     [[nodiscard]] std::byte* edit() {
       (is_small() ? small_written : large_written) = true;
-      return is_small() ? small.data() : large.data();
+      if (is_small()) return small.data();
+      if (large.size() != size) make_large();
+      return large.data();
     }
+    void make_large() const;
+    [[nodiscard]] bool same_bytes(const Buffer& o) const;
     /// Compares contents.
     bool operator==(const Buffer& o) const {
-      return references == o.references && size == o.size && small == o.small && large == o.large && order == o.order;
+      return references == o.references && size == o.size && small == o.small && same_bytes(o) && order == o.order;
     }
   };
 
