@@ -1,15 +1,14 @@
 // The pending events of a timed run: a calendar for the near future (Brown, "Calendar queues", CACM 1988) and a wheel
 // for what is later (event_wheel.hpp).
 //
-// The near future is a ring of 4096 buckets of equal width, which turns with time: when the events of 64 buckets have
-// been taken, the wheel's events of the 64 that come behind the others are put in their place. A bucket is a sorted
-// list of events, so with a suitable width, pushing an event and taking the earliest one take a few instructions each,
-// whatever the number of pending events. The width is a power of two of picoseconds. It is halved when lists become
-// long, and doubled when many events are beyond the ring. The order of events does not depend on it. A value; used only
-// by EventQueue, which owns the slots of the events.
+// The near future is a window of 4096 buckets of equal width. A bucket is a sorted list of events, so with a suitable
+// width, pushing an event and taking the earliest one take a few instructions each, whatever the number of pending
+// events. When a window is empty, the next one contains the next event of the wheel. The width is 64^(level - 2)
+// picoseconds. It becomes finer after a window with too many events or too long lists, and coarser after one with
+// hardly any. The order of events does not depend on it. A value; used only by EventQueue, which owns the slots of the
+// events.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -32,15 +31,13 @@ class EventCalendar {
 
   /// Precondition: running; the event is in its slot.
   void push(EventSlot* slots, std::uint32_t slot) {
-    const std::uint64_t bucket = slots[slot].time() >> shift_;
-    if (bucket >= end_) {
-      ++far_;
+    if (slots[slot].time() > last_) {
       wheel_.push(slots[slot].key());
       return;
     }
-    insert(slots, slot, std::max(bucket, first_));
+    insert(slots, slot);
     if (walked_ > kWalking) [[unlikely]] {
-      adapt(slots);
+      cut(slots);
     }
   }
 
@@ -52,7 +49,7 @@ class EventCalendar {
     if (near_ == 0) [[unlikely]] {
       refill(slots);
     }
-    return slots[tails_[first_occupied()]].next;
+    return slots[tails_[first_bucket()]].next;
   }
 
   /// The same, but removes it.
@@ -60,21 +57,16 @@ class EventCalendar {
     if (near_ == 0) [[unlikely]] {
       refill(slots);
     }
-    const std::size_t place = first_occupied();
-    const std::uint32_t tail = tails_[place];
+    const std::size_t bucket = first_bucket();
+    const std::uint32_t tail = tails_[bucket];
     const std::uint32_t head = slots[tail].next;
     if (head == tail) {
-      unmark(place);
+      unmark(bucket);
     } else {
       slots[tail].next = slots[head].next;
     }
     --near_;
     ++taken_;
-    const std::uint64_t before = first_;
-    first_ += (place - first_) % kBuckets;
-    if ((first_ ^ before) >= kWord) [[unlikely]] {
-      turn(slots);
-    }
     return head;
   }
 
@@ -86,18 +78,23 @@ class EventCalendar {
     *this = {};
   }
 
-  /// f(slot) for each event of the ring, in order.
+  /// f(slot) for each event of the window, in order.
   template <class F>
   void for_each_near(const EventSlot* slots, F f) const {
-    for (std::size_t i = 0; i < kWords; ++i) for_each_of_word(slots, (first_ / kWord + i) % kWords, f);
-  }
-  /// The same for the events that come behind those of the present 64 buckets.
-  template <class F>
-  void for_each_soon(const EventSlot* slots, F f) const {
-    for_each_of_word(slots, (first_ / kWord + 1) % kWords, f);
+    for (std::uint64_t words = occupied_words_; words != 0; words &= words - 1) {
+      const auto word = static_cast<std::size_t>(std::countr_zero(words));
+      for (std::uint64_t bits = occupied_[word]; bits != 0; bits &= bits - 1) {
+        const std::uint32_t tail = tails_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
+        std::uint32_t slot = tail;
+        do {
+          slot = slots[slot].next;
+          f(slots[slot]);
+        } while (slot != tail);
+      }
+    }
   }
 
-  /// True once after the ring has turned.
+  /// True once after the beginning of a window.
   bool take_batch_note() { return std::exchange(batch_, false); }
 
   /// Keys of cancelled events that the wheel still holds.
@@ -106,51 +103,37 @@ class EventCalendar {
   void compact(const EventSlot* slots);
 
  private:
-  static constexpr std::size_t kWord = 64;   // buckets with a common word of bits
-  static constexpr std::size_t kWords = 64;  // of the ring
-  static constexpr std::size_t kBuckets = kWord * kWords;
-  static constexpr unsigned kFinest = 2;           // buckets of 4 ps
-  static constexpr unsigned kUsual = 12;           // 4 ns
-  static constexpr unsigned kCoarsest = 36;        // 69 ms
-  static constexpr std::uint32_t kWalking = 4096;  // after this many events, or steps through lists, the width is
-                                                   // looked at
-  static constexpr std::uint32_t kJumps = 64;      // or after this many times that nothing was near
+  static constexpr std::size_t kBuckets = std::size_t{64} * 64;
+  static constexpr unsigned kFinest = 2;           // level of a window of 4096 ps
+  static constexpr unsigned kUsual = 4;            // 16.8 us
+  static constexpr unsigned kCoarsest = 8;         // 281 s
+  static constexpr std::size_t kCrowd = 2048;      // a window with more events than this is made finer
+  static constexpr std::uint32_t kSparse = 16;     // after a window with fewer than this the next one is coarser
+  static constexpr std::uint32_t kWalking = 4096;  // after this many steps through lists the window is made finer
 
-  [[nodiscard]] bool marked(std::size_t place) const { return (occupied_[place / kWord] >> (place % kWord) & 1U) != 0; }
-  void mark(std::size_t place) {
-    occupied_[place / kWord] |= 1ULL << (place % kWord);
-    occupied_words_ |= 1ULL << (place / kWord);
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t time) const {
+    return time <= first_ ? 0 : static_cast<std::size_t>((time - first_) >> shift_);
   }
-  void unmark(std::size_t place) {
-    occupied_[place / kWord] &= ~(1ULL << (place % kWord));
-    if (occupied_[place / kWord] == 0) occupied_words_ &= ~(1ULL << (place / kWord));
+  [[nodiscard]] bool marked(std::size_t bucket) const { return (occupied_[bucket / 64] >> (bucket % 64) & 1U) != 0; }
+  void mark(std::size_t bucket) {
+    occupied_[bucket / 64] |= 1ULL << (bucket % 64);
+    occupied_words_ |= 1ULL << (bucket / 64);
   }
-  /// The place of the first bucket with events. The ring ends before the word of the present bucket, so that each word
-  /// holds buckets of one turn.
-  [[nodiscard]] std::size_t first_occupied() const {
-    const auto now = static_cast<int>(first_ / kWord % kWords);
-    const auto ahead = static_cast<std::size_t>(std::countr_zero(std::rotr(occupied_words_, now)));
-    const std::size_t word = (static_cast<std::size_t>(now) + ahead) % kWords;
-    return word * kWord + static_cast<std::size_t>(std::countr_zero(occupied_[word]));
+  void unmark(std::size_t bucket) {
+    occupied_[bucket / 64] &= ~(1ULL << (bucket % 64));
+    if (occupied_[bucket / 64] == 0) occupied_words_ &= ~(1ULL << (bucket / 64));
   }
-  template <class F>
-  void for_each_of_word(const EventSlot* slots, std::size_t word, F f) const {
-    for (std::uint64_t bits = occupied_[word]; bits != 0; bits &= bits - 1) {
-      const std::uint32_t tail = tails_[word * kWord + static_cast<std::size_t>(std::countr_zero(bits))];
-      std::uint32_t slot = tail;
-      do {
-        slot = slots[slot].next;
-        f(slots[slot]);
-      } while (slot != tail);
-    }
+  [[nodiscard]] std::size_t first_bucket() const {
+    const auto word = static_cast<std::size_t>(std::countr_zero(occupied_words_));
+    return word * 64 + static_cast<std::size_t>(std::countr_zero(occupied_[word]));
   }
 
-  void insert(EventSlot* slots, std::uint32_t slot, std::uint64_t bucket) {
-    const std::size_t place = bucket % kBuckets;
+  void insert(EventSlot* slots, std::uint32_t slot) {
+    const std::size_t bucket = bucket_of(slots[slot].time());
     ++near_;
-    std::uint32_t& tail = tails_[place];
-    if (!marked(place)) {
-      mark(place);
+    std::uint32_t& tail = tails_[bucket];
+    if (!marked(bucket)) {
+      mark(bucket);
       tail = slots[slot].next = slot;
     } else if (slots[tail].key() < slots[slot].key()) {
       slots[slot].next = slots[tail].next;
@@ -160,28 +143,23 @@ class EventCalendar {
     }
   }
   void insert_before(EventSlot* slots, std::uint32_t tail, std::uint32_t slot);
+  void cut(EventSlot* slots);
   void refill(EventSlot* slots);
-  void turn(EventSlot* slots);
-  void fill(EventSlot* slots);
-  void adapt(EventSlot* slots);
-  void set_width(EventSlot* slots, unsigned shift);
+  void pour(EventSlot* slots);
 
   EventWheel wheel_;
   std::vector<EventKey> poured_;
-  std::vector<std::uint32_t> tails_;              // of each bucket's circular list, whose tail points to its head
-  std::array<std::uint64_t, kWords> occupied_{};  // one bit per bucket
-  std::uint64_t occupied_words_ = 0;              // one bit per word of these
-  // Buckets are counted from the beginning of time; bucket b is at place b % kBuckets of the ring.
-  std::uint64_t first_ = 0;  // that of the last event taken; what is due earlier is in it, too
-  std::uint64_t end_ = 0;    // the first one beyond the ring
+  std::vector<std::uint32_t> tails_;          // of each bucket's circular list, whose tail points to its head
+  std::array<std::uint64_t, 64> occupied_{};  // one bit per bucket
+  std::uint64_t occupied_words_ = 0;          // one bit per word of these
+  std::uint64_t first_ = 0;                   // start of the window; events due earlier are in the first bucket
+  std::uint64_t last_ = 0;                    // end of the window; later events are in the wheel
   std::size_t near_ = 0;
   std::size_t stale_ = 0;
-  // Since the width was looked at:
-  std::uint32_t taken_ = 0;
-  std::uint32_t walked_ = 0;  // steps through lists
-  std::uint32_t far_ = 0;     // pushed beyond the ring
-  std::uint32_t jumps_ = 0;   // times that nothing was near
-  unsigned shift_ = kUsual;   // the logarithm of the width
+  std::uint32_t taken_ = 0;   // in this window
+  std::uint32_t walked_ = 0;  // steps through lists, in this window
+  unsigned level_ = kUsual;
+  unsigned shift_ = 0;
   bool running_ = false;
   bool batch_ = false;  // see take_batch_note()
 };

@@ -62,12 +62,12 @@ class EventQueue {
   /// Removes and returns the next event in (time, priority, sequence) order. Precondition: not empty.
   Event pop_earliest();
 
-  /// With very many pending events: true once after a batch of events has become due.
+  /// With very many pending events: true once after a batch of events has become near.
   bool take_batch_note() { return size_ > kMany && calendar_.take_batch_note(); }
-  /// f(event) for each event of the batch behind it, to prefetch what they will access.
+  /// f(event) for each near event, to prefetch what they will access.
   template <class F>
-  void for_each_soon(F f) const {
-    calendar_.for_each_soon(slots_.data(), [&f](const EventSlot& slot) { f(slot.event); });
+  void for_each_near(F f) const {
+    calendar_.for_each_near(slots_.data(), [&f](const EventSlot& slot) { f(slot.event); });
   }
 
   /// The i-th pending event, 0 <= i < size(), in an order that depends only on the queue's history. Linear time for the

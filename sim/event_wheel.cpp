@@ -18,13 +18,23 @@ void EventWheel::push(EventKey key) {
   occupied_levels_ |= 1U << level;
 }
 
+// Moves the keys of the earliest bucket to lower levels. Precondition: the bucket is not on the lowest level.
+void EventWheel::cut() {
+  std::vector<EventKey>& bucket = enter_first();
+  // The levels below are empty, and no key returns to the bucket being read.
+  for (const EventKey key : bucket) push(key);
+  clear(bucket);
+}
+
 // The bucket with the earliest keys, already unmarked; moves the base to its beginning.
 std::vector<EventKey>& EventWheel::enter_first() {
   const unsigned level = lowest_level();
   const auto digit = static_cast<unsigned>(std::countr_zero(occupied_[level]));
   occupied_[level] &= occupied_[level] - 1;
   if (occupied_[level] == 0) occupied_levels_ &= ~(1U << level);
-  base_ = (base_ & ~within(level)) | static_cast<std::uint64_t>(digit) << (level * kDigitBits);
+  const unsigned shift = level * kDigitBits;
+  const std::uint64_t within = below(level) << kDigitBits | (kDigits - 1);  // the digits of this level and below
+  base_ = (base_ & ~within) | static_cast<std::uint64_t>(digit) << shift;
   return buckets_[level * kDigits + digit];
 }
 

@@ -21,34 +21,29 @@ class EventWheel {
  public:
   static constexpr unsigned kDigitBits = 6;
 
+  /// A mask of the digits below this level.
+  [[nodiscard]] static std::uint64_t below(unsigned level) { return (1ULL << (level * kDigitBits)) - 1; }
+
   [[nodiscard]] bool empty() const { return occupied_levels_ == 0; }
 
   /// Declares that no key before `time` will be added. Precondition: empty.
   void start(std::uint64_t time);
 
-  /// Precondition: time_of(key) is not before the argument of start(), nor taken by pour_until() before.
+  /// Precondition: time_of(key) is not before the argument of start() or the latest result of pour().
   void push(EventKey key);
 
-  /// No key is earlier. Precondition: not empty.
-  [[nodiscard]] std::uint64_t begin() const {
-    const unsigned level = lowest_level();
-    const auto digit = static_cast<std::uint64_t>(std::countr_zero(occupied_[level]));
-    return (base_ & ~within(level)) | digit << (level * kDigitBits);
-  }
-
-  /// Takes the keys whose time without its lowest `shift` bits is less than `end`: appends them to `out`, unordered.
+  /// Takes the earliest aligned span of 64^level picoseconds that has keys: appends them to `out`, unordered, and
+  /// returns the beginning of the span. Precondition: not empty.
   template <typename Keys>
-  void pour_until(std::uint64_t end, unsigned shift, Keys& out) {
-    while (!empty() && begin() >> shift < end) {
-      std::vector<EventKey>& bucket = enter_first();
-      for (const EventKey key : bucket) {  // none returns to the bucket being read, which the levels below divide
-        if (time_of(key) >> shift < end)
-          out.push_back(key);
-        else
-          push(key);
-      }
-      clear(bucket);
+  std::uint64_t pour(unsigned level, Keys& out) {
+    while (lowest_level() > level) cut();
+    if (lowest_level() == level) {
+      take(out);
+    } else {
+      while (lowest_level() < level) take(out);
+      base_ &= ~below(level);
     }
+    return base_;
   }
 
   /// Takes all keys, unordered.
@@ -71,10 +66,7 @@ class EventWheel {
     out.insert(out.end(), bucket.begin(), bucket.end());
     clear(bucket);
   }
-  /// A mask of the digits of this level and below.
-  [[nodiscard]] static std::uint64_t within(unsigned level) {
-    return ((1ULL << (level * kDigitBits)) - 1) << kDigitBits | (kDigits - 1);
-  }
+  void cut();
   std::vector<EventKey>& enter_first();
   static void clear(std::vector<EventKey>& bucket);
 

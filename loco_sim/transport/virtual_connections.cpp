@@ -47,14 +47,15 @@ nic::QpId VirtualTransport::connect_threads(std::uint32_t index, nic::ThreadId i
 bool VirtualTransport::is_connected(const hosts::Thread& thread, Towards to) const {
   if (to.service != 0 || to.connection != changes_with(to.peer).present)
     return other_ends_.contains({thread.index, to});
-  return thread.index < ends_.size() && !ends_[thread.index].empty() && ends_[thread.index][to.peer].qp != nic::kNone;
+  if (thread.index >= ends_.size()) return false;
+  const End* const end = ends_[thread.index].find(to.peer);
+  return end != nullptr && end->qp != nic::kNone;
 }
 
 VirtualTransport::End& VirtualTransport::end_of(std::uint32_t thread, Towards to) {
   if (to.service != 0 || to.connection != changes_with(to.peer).present) return other_ends_[{thread, to}];
   if (thread >= ends_.size()) ends_.resize(thread + 1);
-  if (ends_[thread].empty()) ends_[thread].resize(num_nodes());
-  return ends_[thread][to.peer];
+  return ends_[thread].at(to.peer, num_nodes());
 }
 
 /// Threads take turns over the NICs of their hosts, then over these NICs' ports, by their number: so both ends are on
@@ -85,9 +86,9 @@ void VirtualTransport::adopt(nic::ThreadId id) {
     if (where.first == index && where.second.service != 0 && end.qp != nic::kNone)
       cluster_.system.set_qp_thread(end.qp, id);
   if (index >= ends_.size()) return;
-  for (const End& end : ends_[index]) {
+  ends_[index].for_each([&](const End& end) {
     if (end.qp != nic::kNone) cluster_.system.set_qp_thread(end.qp, id);
-  }
+  });
 }
 
 std::uint32_t VirtualTransport::connection_of(nic::QpId qp) const {
@@ -103,8 +104,8 @@ std::vector<VirtualTransport::End*> VirtualTransport::ended_with(NodeId peer) {
   const Changes changes = changes_with(peer);
   std::vector<End*> ends;
   if (changes.present < changes.ended)
-    for (std::vector<End>& of_thread : ends_)
-      if (!of_thread.empty() && of_thread[peer].qp != nic::kNone) ends.push_back(&of_thread[peer]);
+    for (PeerTable<End>& of_thread : ends_)
+      if (End* const end = of_thread.find(peer); end != nullptr && end->qp != nic::kNone) ends.push_back(end);
   for (auto& [where, end] : other_ends_)
     if (where.second.peer == peer && where.second.connection < changes.ended && end.qp != nic::kNone)
       ends.push_back(&end);
@@ -139,10 +140,10 @@ void VirtualTransport::connect(NodeId node, std::uint32_t number) {
   Changes& changes = changes_[node];
   const auto count = static_cast<std::uint32_t>(ends_.size());
   for (std::uint32_t thread = 0; thread < count; ++thread) {
-    if (ends_[thread].empty()) continue;
-    End& end = ends_[thread][node];
-    if (end.qp != nic::kNone) other_ends_.emplace(std::pair(thread, Towards{node, changes.present}), end);
-    end = {};
+    End* const end = ends_[thread].find(node);
+    if (end == nullptr) continue;
+    if (end->qp != nic::kNone) other_ends_.emplace(std::pair(thread, Towards{node, changes.present}), *end);
+    *end = {};
   }
   changes = {.present = number, .ended = cluster_.config.connections_end ? number : 0};
   // The peer may have connected first: its threads make both ends.

@@ -37,15 +37,17 @@ bool VirtualTransport::is_free(std::uint32_t index) const {
   const bool flushed = std::ranges::all_of(
       other_ends_, [&](const auto& other) { return other.first.first != index || has_come_back(other.second); });
   if (!flushed) return false;
-  return index >= ends_.size() || std::ranges::all_of(ends_[index], [this](const End& end) {
-           return end.qp == nic::kNone || cluster_.system.qp_settled(end.qp);
-         });
+  bool settled = true;
+  if (index < ends_.size())
+    ends_[index].for_each(
+        [&](const End& end) { settled = settled && (end.qp == nic::kNone || cluster_.system.qp_settled(end.qp)); });
+  return settled;
 }
 
 bool VirtualTransport::settled(std::uint32_t thread, NodeId node) {
   if (!cluster_.threads.has_ended(threads_.at(thread))) return false;
-  return thread >= ends_.size() || ends_[thread].empty() || ends_[thread][node].qp == nic::kNone ||
-         cluster_.system.qp_settled(ends_[thread][node].qp);
+  const End* const end = thread < ends_.size() ? ends_[thread].find(node) : nullptr;
+  return end == nullptr || end->qp == nic::kNone || cluster_.system.qp_settled(end->qp);
 }
 
 std::int64_t VirtualTransport::now_ps() const { return cluster_.now_ps(); }

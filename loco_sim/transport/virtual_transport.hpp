@@ -16,6 +16,7 @@
 
 #include "loco_sim/loco/transport.hpp"
 #include "loco_sim/transport/cluster_context.hpp"
+#include "loco_sim/transport/peer_table.hpp"
 
 namespace loco {
 
@@ -167,7 +168,7 @@ class VirtualTransport final : public Transport {
   NodeId node_;
   nic::CqId completion_queue_;
   std::vector<nic::ThreadId> threads_;  ///< this node's, by index
-  std::vector<std::vector<End>> ends_;  ///< present connections, by thread index and peer
+  std::vector<PeerTable<End>> ends_;    ///< present connections, by thread index
   std::map<NodeId, Changes> changes_;
   /// Ends of other connections and of other services, by thread index.
   std::map<std::pair<std::uint32_t, Towards>, End> other_ends_;

@@ -111,7 +111,7 @@ void fetch_ahead(const State& state, ThreadRunner& runner) {
   constexpr std::size_t kListed = 2048;           // as many as a window of the calendar begins with, but for the finest
   std::array<const sim::Event*, kListed> events;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `end`
   auto end = events.begin();
-  state.kernel.events().for_each_soon([&](const sim::Event& e) {
+  state.kernel.events().for_each_near([&](const sim::Event& e) {
     fetch_first(state, runner, e);
     if (end != events.end()) *end++ = &e;
   });

@@ -275,7 +275,7 @@ void ThreadTransport::note(const std::string& text) {
 
 void ThreadTransport::begin_call(const CallInfo& call) {
   std::string text = std::string(call.library) + "." + std::string(call.method);
-  if (!call.object.empty()) text += "(" + std::string(call.object) + ")";
+  if (!call.object.empty()) text += "(" + trace::element_name(call.object, call.element) + ")";
   for (const NodeId n : call.nodes) text += " " + std::to_string(n);
   note(text);
   ++self.depth;
