@@ -37,7 +37,8 @@ std::unique_ptr<PyMachine> make_machine(const scenario::Scenario& s, std::uint32
   return machine;
 }
 
-/// (base, lkey, rkey) `gpu`: n for the memory of GPU n - 1; 0 for host memory, on socket `numa`.
+/// (base, lkey, rkey)
+/// `gpu`: n for the memory of GPU n - 1, 0 for the host's: that of the socket `numa`.
 py::tuple register_memory(PyMachine& m, nic::NodeId node, std::uint64_t bytes, std::uint8_t access, bool device,
                           bool relaxed, std::uint8_t gpu, std::uint8_t numa) {
   nic::System& system = m.machine->system();
