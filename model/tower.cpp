@@ -132,7 +132,7 @@ class Tower {
     return best;
   }
 
-  /// Is the edge into or out of p the library's to keep, p being no recorded subevent?
+  /// Whether p is a synthesised subevent of the library, which then answers for the edges into and out of it.
   bool answers_for(PointId p) const {
     return upper_order_.subevent(p) == 0 && !upper_order_.is_chain(p) &&
            index_.call(upper_order_.extra(p).call).library == library_;

@@ -64,8 +64,9 @@ bool by_memory(Kind row, Kind column) {
   return from_write && later;
 }
 
-/// The cell as regions, placement and transport leave it (docs/verbs.md, "Regions", "Placement", "UC, UD").
-/// `device`: whether the column's word is there; of what a READ writes, the word that it reads.
+/// The cell as regions, placement and transport leave it (docs/verbs.md, "Regions", "Placement", "UC, UD"). `device`:
+/// whether the word of the column's access is in device memory; for the local write of a READ, the word that the READ
+/// reads.
 Order cell(const trace::Verbs& verbs, trace::Verbs::Transport transport, Kind row, bool row_device, const Event& e,
            bool device) {
   using Transport = trace::Verbs::Transport;

@@ -33,7 +33,7 @@
 
 namespace loco::verify::abstract {
 
-/// Parallel assignment of linear values over the state before; without a value, of any number.
+/// Parallel assignment of linear values over the state before. A target without a value gets any number.
 struct Assignment {
   Variable target = kZero;
   std::optional<Linear> value;

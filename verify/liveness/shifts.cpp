@@ -49,7 +49,8 @@ void Shifts::fix(std::uint32_t v) {
   fixed_[v] = true;
 }
 
-/// Groups as they follow from what is fixed; whether more has to be fixed.
+/// One pass: forms the groups of variables that may shift together, given the variables fixed so far. True if a
+/// conflict fixes more variables, so that another pass is needed.
 bool Shifts::pass(const Program& program) {
   changed_ = false;
   for (std::uint32_t v = 0; v < parent_.size(); ++v) parent_[v] = v;

@@ -326,7 +326,7 @@ void System::moves(const State& state, std::vector<Move>& into, std::vector<bool
   for (std::uint32_t o = 0; o < state.operations.size(); ++o) {
     if (waits(state, o)) continue;
     const Operation& operation = state.operations[o];
-    // Of those that are alike, one; in a queue each has its own place.
+    // Of equal operations only one moves, since all give the same state; in a queue each has a place of its own.
     if (o > 0 && !queued(operation) && state.operations[o - 1] == operation) continue;
     into.push_back({true, 0, 0, 0, o, false});
     if (operation.many) into.push_back({true, 0, 0, 0, o, true});

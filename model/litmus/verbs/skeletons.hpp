@@ -15,8 +15,8 @@
 
 namespace loco::model::litmus {
 
-/// What a skeleton of model `verbs` says beside its axioms, for races: relations that the accidents of a run have no
-/// part in, and who completes what.
+/// Facts of a skeleton of model `verbs` that races need beside its axioms: the relations that hold in every run, and
+/// the completion of each operation.
 struct VerbsFacts {
   Relation so, ib;               ///< ppo, iso, mt, pf, plo: between finishes, between starts
   std::vector<int> poll_of;      ///< by CQE (a subevent): the poll that takes it, or kNone
