@@ -33,7 +33,7 @@ bool take_turns(ReadOrdering ordering) {
 
 /// True if a READ takes several steps over PCIe, so that later READs wait for it.
 bool is_long(const Engine& engine, NicId node, const Response& r) {
-  return read_step(engine, node, r.address, r.length, 0) < r.length && !engine.on_device(r.rkey);
+  return read_step(engine, node, r.address, r.length, 0) < r.length && !engine.on_device(node, r.rkey);
 }
 
 /// True if memory still holds what the next step of a READ has read.
@@ -113,7 +113,7 @@ void Responder::remote_read_may_execute(Engine& engine, const HeldRead& read) {
   Response& r = edit(read.number);
   // Running numbers are compared, so each READ gets its time even if READs have passed each other.
   const auto in_front = static_cast<std::int32_t>(r.long_reads_before - further_->long_reads_done);
-  if (take_turns(ordering) && in_front > 0 && !engine.on_device(read.key)) {
+  if (take_turns(ordering) && in_front > 0 && !engine.on_device(engine.connections[id].node(), read.key)) {
     LOCO_PROBE(read_behind_a_long_one);
     r.available = read.due;
     r.reach = read.reach;

@@ -164,7 +164,7 @@ bool Responder::schedule_parts(Engine& engine, QpId id, std::uint64_t number, si
   at = std::max(at, engine.now());
   for (std::uint32_t i = 0; i < count; ++i) {
     engine.kernel.schedule_part(kEventReadRemote, id, number, order[i] + 1, at);
-    if (engine.on_device(r.rkey)) continue;
+    if (engine.on_device(engine.connections[id].node(), r.rkey)) continue;
     at += completion_time(engine, engine.connections[id].node(), completion_of_part(engine, id, number, i));
   }
   r.parts_left = static_cast<std::uint16_t>(count);
