@@ -44,7 +44,7 @@ struct MemoryWrite {
   Address address = 0;
   std::uint64_t value = 0;
   PortId received_by = PortId::none();  // whose receive buffer it takes until it is in memory; none: it has not come
-  std::uint64_t message = 0;   // with nic.word_order any: of several packets, whose words keep no order; 0: no other
+  std::uint64_t message = 0;  // with nic.word_order any: of several packets, whose words keep no order; 0: no other
 
   bool operator==(const MemoryWrite&) const = default;
 };
