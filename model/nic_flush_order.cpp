@@ -46,7 +46,8 @@ void NicFlushOrder::walk(std::vector<Item>& items) {
     if (item.write == 0) {
       order.edge(writes, at, Rule::nfo);
       if (!is_unbegun(s)) reads = order.join(reads, at);
-    } else if (!is_given_up(s)) {  // a thread may go on after a failure: its later reads are before nothing of that
+    } else if (!is_given_up(s)) {
+      // A thread may go on after a write that was given up; no read is ordered before such a write.
       before_write_[item.write - 1] = reads;
       if (!is_unbegun(s)) writes = order.join(writes, at);
     }

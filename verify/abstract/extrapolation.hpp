@@ -50,8 +50,8 @@ class ExtrapolatedStepper final : public Stepper {
 
   const Reduced* reduced_;
   const BooleanProgram* program_;
-  std::vector<std::vector<std::uint32_t>> over_;  ///< [operand]: the predicates with the variable that it collects
-  std::vector<Variable> collects_;                ///< [operand]
+  std::vector<std::vector<std::uint32_t>> over_;  ///< by operand: the predicates in which its variable occurs
+  std::vector<Variable> collects_;                ///< by operand: that variable
 };
 
 /// The reduction, for people: what each statement becomes.
