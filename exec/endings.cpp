@@ -47,7 +47,8 @@ std::string Conductor::name_of(const Program& program) const {
                      program.number == 0 ? "" : fmt::format(", child {}", program.number));
 }
 
-/// Ends the run when it has passed a limit.
+/// Ends the run when it has passed a limit. Real time is WallTime's, since a Budget reads the counter, which is
+/// trapped.
 void Conductor::look_at_limits() {
   std::string what;
   if (options_.wall_seconds_max > 0 && began_.seconds() > options_.wall_seconds_max)

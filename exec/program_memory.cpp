@@ -16,14 +16,6 @@ namespace loco::exec {
 
 namespace {
 
-/// A NIC goes on where it has stopped: so much further on, memory is in the cache by the time of its access to a long
-/// message. `left` bytes lie behind `from`. Inlined, as sim::prefetch is.
-[[gnu::always_inline]] inline void fetch_ahead(const std::byte* from, std::size_t bytes, std::uint64_t left) {
-  constexpr std::size_t kFew = 256;  // a short message is all there is
-  constexpr std::size_t kAhead = 1024;
-  if (bytes >= kFew && left > kAhead) sim::prefetch(from + kAhead, std::min<std::size_t>(bytes, left - kAhead));
-}
-
 void unmap(std::byte* from, std::uint64_t bytes) {
   if (from != nullptr) munmap(from, bytes);
 }
@@ -104,7 +96,7 @@ bool ProgramMemory::copy_from(std::uint64_t address, std::span<std::byte> out) c
     const std::size_t part = std::min<std::size_t>(out.size() - done, from + run.bytes - at);
     if (run.mapped != nullptr) {
       std::memcpy(out.data() + done, run.mapped + (at - from), part);
-      fetch_ahead(run.mapped + (at - from) + part, part, from + run.bytes - at - part);
+      sim::prefetch_ahead(run.mapped + (at - from) + part, part, from + run.bytes - at - part);
     } else {
       const iovec mine{out.data() + done, part};
       const iovec theirs{reinterpret_cast<void*>(at), part};  // NOLINT(performance-no-int-to-ptr): not ours
@@ -124,7 +116,7 @@ bool ProgramMemory::copy_to(std::uint64_t address, std::span<const std::byte> in
     const std::size_t part = std::min<std::size_t>(in.size() - done, from + run.bytes - at);
     if (run.mapped != nullptr) {
       std::memcpy(run.mapped + (at - from), in.data() + done, part);
-      fetch_ahead(run.mapped + (at - from) + part, part, from + run.bytes - at - part);
+      sim::prefetch_ahead(run.mapped + (at - from) + part, part, from + run.bytes - at - part);
     } else {
       const iovec mine{const_cast<std::byte*>(in.data()) + done, part};
       const iovec theirs{reinterpret_cast<void*>(at), part};  // NOLINT(performance-no-int-to-ptr): not ours

@@ -44,9 +44,7 @@ namespace loco::fabric {
 [[nodiscard]] inline std::int64_t moment(std::uint64_t seed, topology::LinkId link, std::uint64_t n,
                                          std::int64_t most) {
   std::uint64_t state = seed + (std::uint64_t{link} << 40U) + n;
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = Wide{sim::splitmix64(state)} * (static_cast<std::uint64_t>(most) + 1);
-  return static_cast<std::int64_t>(product >> 64U);
+  return static_cast<std::int64_t>(sim::splitmix64_below(state, static_cast<std::uint64_t>(most) + 1));
 }
 
 /// Of the `n`-th packet over a link: a time of which half are at least `half`, a quarter at least twice that, and so
@@ -55,9 +53,7 @@ namespace loco::fabric {
                                           std::int64_t half) {
   std::uint64_t state = seed + (std::uint64_t{link} << 40U) + n;
   const auto halves = static_cast<std::int64_t>(std::countl_zero(sim::splitmix64(state)));
-  __extension__ using Wide = unsigned __int128;
-  const Wide part = Wide{sim::splitmix64(state)} * static_cast<std::uint64_t>(half);
-  return halves * half + static_cast<std::int64_t>(part >> 64U);
+  return halves * half + static_cast<std::int64_t>(sim::splitmix64_below(state, static_cast<std::uint64_t>(half)));
 }
 
 }  // namespace loco::fabric

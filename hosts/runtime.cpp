@@ -70,9 +70,9 @@ void Runtime::run(const Report& waiting) {
   nic::Context context{.runner = threads_, .observer = recorder_.get(), .messages = messages_};
   steps_ = 0;
   std::uint64_t check_at = check_progress(steps_, waiting);
-  things_happen_between_ = series_ || !config_.stops.empty();
+  const bool always_between = series_ || !config_.stops.empty();
   const auto step = [&] {
-    if (things_happen_between_) before_step();
+    if (always_between || before_next_) before_step();
     if (!scheduler_.step(system_, context)) return false;
     if (threads_.failed()) throw Failed{};
     if (++steps_ == check_at) check_at = check_progress(steps_, waiting);

@@ -109,10 +109,7 @@ class Runtime {
   /// Sets the observer of messages in the coming run, which it must outlive; null: none.
   void set_messages(nic::MessageObserver* observer) { messages_ = observer; }
   /// Calls `what` once, between the event that is being handled and the next one.
-  void before_next_event(std::function<void()> what) {
-    before_next_ = std::move(what);
-    things_happen_between_ = true;
-  }
+  void before_next_event(std::function<void()> what) { before_next_ = std::move(what); }
   void set_budget(sim::Budget* budget) { config_.budget = budget; }
 
   /// Takes out what has been recorded so far and ends the recording: a second trace is empty, as is that of a run that
@@ -150,7 +147,6 @@ class Runtime {
   std::uint64_t refusals_ = 0;      ///< RNR NAKs at the last check
   std::uint32_t looks_ = 0;         ///< number of checks in a row
   nic::MessageObserver* messages_ = nullptr;
-  bool things_happen_between_ = false;  ///< events: before_step() has something to do
   std::function<void()> before_next_;
   Fibers threads_;
 };

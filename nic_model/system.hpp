@@ -204,8 +204,7 @@ class System {
   /// The payload of a packet in flight, packet.length bytes; empty without payload.
   [[nodiscard]] std::span<const std::byte> payload(const fabric::Packet& packet) const;
   [[nodiscard]] QpState qp_state(QpId qp) const;
-  [[nodiscard]] NodeId qp_node(QpId qp) const;        ///< its host
-  [[nodiscard]] std::uint32_t qp_nic(QpId qp) const;  ///< the index of its NIC among those of its host
+  [[nodiscard]] NodeId qp_node(QpId qp) const;  ///< its host
   [[nodiscard]] NodeId qp_peer_node(QpId qp) const;
   [[nodiscard]] ThreadId qp_thread(QpId qp) const;
   /// Queue pairs that, for lack of a receive at the peer, wait to send a message again and do so forever (rnr_retry 7).

@@ -38,7 +38,6 @@ std::vector<QpId> System::refused_for_ever() const {
   return refused;
 }
 
-std::uint32_t System::qp_nic(QpId qp) const { return state_->kernel.index_of(state_->connections.at(qp).node()); }
 NodeId System::qp_peer_node(QpId qp) const {
   const Connection& connection = state_->connections.at(qp);
   return connection.peer() == kNone ? kNone : state_->kernel.host_of(connection.peer_node()).index();

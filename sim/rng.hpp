@@ -33,6 +33,12 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) {
   return z ^ (z >> 31U);
 }
 
+/// The same, in [0, bound): uniform up to bound / 2^64, in one step, so that what is drawn depends on `state` alone.
+constexpr std::uint64_t splitmix64_below(std::uint64_t& state, std::uint64_t bound) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((Wide{splitmix64(state)} * bound) >> 64U);
+}
+
 /// A sequence of random 64-bit words that belongs to one component.
 class Stream {
  public:

@@ -78,8 +78,7 @@ PortId Routes::ecmp(VertexId at, VertexId destination, std::uint64_t flow) const
   if (set.count == 1) return ports_[set.begin];
   std::uint64_t state = at;
   state = sim::splitmix64(state) ^ flow;
-  __extension__ using Wide = unsigned __int128;
-  return ports_[set.begin + static_cast<std::size_t>((Wide{sim::splitmix64(state)} * set.count) >> 64U)];
+  return ports_[set.begin + static_cast<std::size_t>(sim::splitmix64_below(state, set.count))];
 }
 
 std::size_t Routes::memory_bytes() const {

@@ -5,44 +5,18 @@
 #include <thread>
 #include <utility>
 
+#include "loco_sim/run/jobs.hpp"
 #include "nic_model/parts.hpp"
 #include "sim/budget.hpp"
 
 namespace loco {
 
-namespace {
-
-/// A workload of a scenario.
-struct Kind {
-  const workloads::Workload* workload;
-  const workloads::Params* params;
-};
-std::vector<Kind> kinds_of(const scenario::Scenario& s) {
-  if (s.parts.empty()) return {{workloads::find(s.workload), &s.parameters}};
-  std::vector<Kind> kinds;
-  for (const scenario::PartWorkload& p : s.parts) kinds.push_back({workloads::find(p.kind), &p.parameters});
-  return kinds;
-}
-
-}  // namespace
-
-std::vector<workloads::Results> run_workloads(const scenario::Scenario& s, SimulatedCluster& cluster) {
-  std::vector<workloads::Results> all;
-  if (s.parts.empty()) {
-    all.push_back(workloads::run(*workloads::find(s.workload), s.parameters, cluster, s.library_faults, s.ranks));
-    return all;
-  }
-  std::vector<workloads::Job> jobs;
-  for (const scenario::PartWorkload& p : s.parts) jobs.push_back(job_of(p));
-  return workloads::run_together(std::move(jobs), cluster);
-}
-
 std::string_view one_thread_because(const scenario::Scenario& s, const ClusterConfig& config) {
-  for (const Kind& kind : kinds_of(s)) {
-    const workloads::InParts& in_parts = kind.workload->in_parts;
+  for (const workloads::Job& job : jobs_of(s)) {
+    const workloads::InParts& in_parts = job.workload->in_parts;
     if (in_parts.merge == nullptr) return "its threads meet in objects of the simulating program";
     if (in_parts.not_because == nullptr) continue;
-    if (const std::string_view why = in_parts.not_because(*kind.params); !why.empty()) return why;
+    if (const std::string_view why = in_parts.not_because(*job.params); !why.empty()) return why;
   }
   if (s.fast_forward != FastForward::off) return "rounds of all nodes together may be left out";
   if (config.schedule != Schedule::timed) return "the schedule is not that of time";
@@ -120,12 +94,12 @@ std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const Cl
     run.clusters.push_back(std::move(part.cluster));
   }
   const std::vector<std::uint8_t> one(part_of.empty() ? config.nodes : 0);
-  const std::vector<Kind> kinds = kinds_of(s);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+  const std::vector<workloads::Job> jobs = jobs_of(s);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
     std::vector<workloads::Results> measured;
     for (PartOutcome& part : all) measured.push_back(std::move(part.measured[i]));
     std::optional<workloads::Results> merged =
-        kinds[i].workload->in_parts.merge(measured, part_of.empty() ? one : part_of, *kinds[i].params);
+        jobs[i].workload->in_parts.merge(measured, part_of.empty() ? one : part_of, *jobs[i].params);
     if (!merged) return std::nullopt;
     run.measured.push_back(std::move(*merged));
   }

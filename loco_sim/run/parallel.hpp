@@ -13,14 +13,6 @@
 
 namespace loco {
 
-[[nodiscard]] inline workloads::Job job_of(const scenario::PartWorkload& p) {
-  return {workloads::find(p.kind), &p.parameters, p.part};
-}
-
-/// Runs a scenario's workloads on its cluster, to their end. Returns what each has measured.
-[[nodiscard]] std::vector<workloads::Results> run_workloads(const scenario::Scenario& scenario,
-                                                            SimulatedCluster& cluster);
-
 /// Why a scenario runs on one thread whatever it asks for; empty if it can run on more. Does not depend on the number
 /// of threads.
 [[nodiscard]] std::string_view one_thread_because(const scenario::Scenario& scenario, const ClusterConfig& config);

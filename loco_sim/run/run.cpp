@@ -11,6 +11,7 @@
 #include "loco_sim/run/given_up.hpp"
 #include "loco_sim/run/hints.hpp"
 #include "loco_sim/run/ideal_times.hpp"
+#include "loco_sim/run/jobs.hpp"
 #include "loco_sim/run/parallel.hpp"
 #include "loco_sim/run/result_bytes.hpp"
 #include "loco_sim/transport/cluster.hpp"
@@ -20,28 +21,16 @@ namespace loco {
 
 namespace {
 
-/// The job of the only workload, or the jobs of several.
-struct JobOf {
-  const workloads::Workload* workload;
-  const workloads::Params* params;
-  std::uint32_t nodes;
-};
-
-std::vector<JobOf> jobs_of(const scenario::Scenario& s) {
-  const auto ranks = static_cast<std::uint32_t>(s.ranks.empty() ? s.nodes : s.ranks.size());
-  if (s.parts.empty()) return {{workloads::find(s.workload), &s.parameters, ranks}};
-  std::vector<JobOf> jobs;
-  for (const scenario::PartWorkload& p : s.parts) {
-    const auto own = static_cast<std::uint32_t>(p.part.nodes.size());
-    jobs.push_back({workloads::find(p.kind), &p.parameters, own == 0 ? s.nodes : own});
-  }
-  return jobs;
+/// How many nodes work on a job of the scenario.
+std::uint32_t nodes_of(const scenario::Scenario& s, const workloads::Job& job) {
+  const std::size_t own = s.parts.empty() ? s.ranks.size() : job.part.nodes.size();
+  return own == 0 ? s.nodes : static_cast<std::uint32_t>(own);
 }
 
 std::uint64_t memory_at_least(const scenario::Scenario& s, bool recorded) {
   workloads::Footprint f;
-  for (const JobOf& job : jobs_of(s)) {
-    const workloads::Footprint one = workloads::footprint(*job.workload, *job.params, job.nodes);
+  for (const workloads::Job& job : jobs_of(s)) {
+    const workloads::Footprint one = workloads::footprint(*job.workload, *job.params, nodes_of(s, job));
     f.bytes += one.bytes;
     f.operations += one.operations;
     f.calls += one.calls;
@@ -94,7 +83,7 @@ ClusterConfig cluster_config(const scenario::Scenario& s, const RunOptions& opti
   config.events_max = s.events_max;
   config.budget = &budget;
   if (may_leave_out(s, config)) config.fast_forward = s.fast_forward;
-  for (const JobOf& job : jobs_of(s))
+  for (const workloads::Job& job : jobs_of(s))
     config.send_queue_entries =
         std::max(config.send_queue_entries, workloads::send_queue_entries(*job.workload, *job.params));
   return config;
@@ -271,10 +260,11 @@ void merge(const scenario::Scenario& s, std::vector<workloads::Results> all, Run
 void fill_alone(const scenario::Scenario& s, ClusterConfig config, RunResult& result) {
   config.record = config.record_activities = false;
   config.series_interval = {};
+  const std::vector<workloads::Job> jobs = jobs_of(s);
   for (std::size_t i = 0; i < s.parts.size(); ++i) {
     if (result.parts[i].bus.bytes == 0) continue;
     SimulatedCluster cluster(config);
-    const std::vector<workloads::Results> alone = workloads::run_together({job_of(s.parts[i])}, cluster);
+    const std::vector<workloads::Results> alone = workloads::run_together({jobs[i]}, cluster);
     if (!alone.front().operations.empty())
       result.parts[i].alone_ps = summarise(alone.front().operations.front().samples_ps).median_ps;
   }

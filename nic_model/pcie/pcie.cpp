@@ -229,20 +229,13 @@ void probe_step(Engine& engine, NicId node, std::uint32_t index) {
   link.end_probe(index);
 }
 
-namespace {
-constexpr std::uint32_t kLongStep = 256;     // bytes: a short message has nothing behind it
-constexpr std::uint32_t kFetchAhead = 1024;  // bytes
-}  // namespace
-
 void read_payload(Engine& engine, NicId node, Address address, const BufferPart& into) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
   if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
   std::byte* const at = engine.payloads.edit(into.buffer) + into.offset;
   memory.read(address, {at, into.bytes});
   // A long message's buffer is in no cache, and it is filled on and on.
-  const std::uint32_t left = engine.payloads.size(into.buffer) - into.offset - into.bytes;
-  if (into.bytes >= kLongStep && left > kFetchAhead)
-    sim::prefetch(at + into.bytes + kFetchAhead, std::min(into.bytes, left - kFetchAhead));
+  sim::prefetch_ahead(at + into.bytes, into.bytes, engine.payloads.size(into.buffer) - into.offset - into.bytes);
 }
 
 namespace {

@@ -131,8 +131,7 @@ namespace {
 /// again together.
 sim::Duration late_by(const Engine& engine, const Connection& qp, sim::Duration nominal, fabric::Psn una) {
   std::uint64_t state = engine.kernel.config().seed ^ (std::uint64_t{qp.peer()} << 32U) ^ una.value();
-  __extension__ using Wide = unsigned __int128;
-  return {static_cast<std::int64_t>((Wide{sim::splitmix64(state)} * static_cast<std::uint64_t>(nominal.ps)) >> 64U)};
+  return {static_cast<std::int64_t>(sim::splitmix64_below(state, static_cast<std::uint64_t>(nominal.ps)))};
 }
 }  // namespace
 

@@ -6,14 +6,13 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 namespace loco::cm {
 
 namespace {
 
-constexpr std::uint32_t kGrhBytes = 40;
+constexpr std::uint32_t kGrhBytes = sizeof(ibv_grh);
 constexpr std::uint64_t kReceiveBit = std::uint64_t{1} << 63U;
 
 Place place_of(const sockaddr* address, std::uint32_t host) { return host << 16U | (port_of(address) & 0xffffU); }
@@ -22,46 +21,21 @@ Place own_place(const RSocket& s) { return place_of(&s.id->route.addr.src_addr, 
 
 std::size_t receives_at(const RSocket& s) { return std::size_t{s.options.send_entries} * s.datagrams->most; }
 std::size_t slot_bytes(const RSocket& s) { return kGrhBytes + s.datagrams->most; }
-std::size_t memory_bytes(const RSocket& s) { return receives_at(s) + s.options.receives * slot_bytes(s); }
-char* received_in(const RSocket& s, std::uint32_t slot) {
-  return s.datagrams->memory + receives_at(s) + slot * slot_bytes(s);
+char* received_in(const RSocket& s, std::uint32_t slot) { return s.memory + receives_at(s) + slot * slot_bytes(s); }
+
+bool receive_into(RSocket& s, std::uint32_t slot) {
+  return post_receive(s, kReceiveBit | slot, received_in(s, slot), slot_bytes(s));
 }
 
-bool post_receive(RSocket& s, std::uint32_t slot) {
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(received_in(s, slot)), static_cast<std::uint32_t>(slot_bytes(s)),
-                s.datagrams->region->lkey};
-  ibv_recv_wr request{};
-  request.wr_id = kReceiveBit | slot;
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  ibv_recv_wr* refused = nullptr;
-  return ibv_post_recv(s.id->qp, &request, &refused) == 0;
-}
-
-bool make_queues(RSocket& s) {
+bool prepare_datagrams(RSocket& s) {
   Datagrams& d = *s.datagrams;
-  const RSocketOptions& o = s.options;
   d.most = loco_sim_channel()->facts.mtu;
-  d.arrived = static_cast<Arrived*>(std::calloc(o.receives, sizeof(Arrived)));
-  s.cq = ibv_create_cq(s.id->verbs, static_cast<int>(o.send_entries + o.receives), nullptr, nullptr, 0);
-  if (d.arrived == nullptr || s.cq == nullptr) return false;
-  ibv_qp_init_attr wanted{};
-  wanted.send_cq = wanted.recv_cq = s.cq;
-  wanted.qp_type = IBV_QPT_UD;
-  wanted.sq_sig_all = 1;
-  wanted.cap = {.max_send_wr = o.send_entries,
-                .max_recv_wr = o.receives,
-                .max_send_sge = 1,
-                .max_recv_sge = 1,
-                .max_inline_data = o.inline_bytes};
-  if (rdma_create_qp(s.id, nullptr, &wanted) != 0) return false;
-  void* const memory = mmap(nullptr, memory_bytes(s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  d.memory = static_cast<char*>(memory);
-  d.region = ibv_reg_mr(s.id->pd, memory, memory_bytes(s), IBV_ACCESS_LOCAL_WRITE);
-  if (d.region == nullptr) return false;
-  for (std::uint32_t slot = 0; slot < o.receives; ++slot)
-    if (!post_receive(s, slot)) return false;
+  d.arrived = static_cast<Arrived*>(std::calloc(s.options.receives, sizeof(Arrived)));
+  if (d.arrived == nullptr) return false;
+  const std::size_t bytes = receives_at(s) + s.options.receives * slot_bytes(s);
+  if (!make_queues(s, IBV_QPT_UD, bytes, IBV_ACCESS_LOCAL_WRITE)) return false;
+  for (std::uint32_t slot = 0; slot < s.options.receives; ++slot)
+    if (!receive_into(s, slot)) return false;
   return true;
 }
 
@@ -136,7 +110,7 @@ void take_datagram(RSocket& s, const ibv_wc& wc) {
   const bool wanted = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 && (!d.has_peer || wc.imm_data == d.peer);
   if (wanted) {
     d.arrived[(d.first + d.count++) % s.options.receives] = {slot, wc.byte_len - kGrhBytes, wc.imm_data};
-  } else if (!post_receive(s, slot)) {
+  } else if (!receive_into(s, slot)) {
     s.broken = true;
   }
 }
@@ -149,13 +123,13 @@ std::size_t bytes_of(const iovec* pieces, std::size_t count) {
 
 bool post(RSocket& s, std::size_t bytes, const Destination& to) {
   Datagrams& d = *s.datagrams;
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(d.memory + std::size_t{d.next_slot} * d.most),
-                static_cast<std::uint32_t>(bytes), d.region->lkey};
+  ibv_sge piece{reinterpret_cast<std::uint64_t>(s.memory + std::size_t{d.next_slot} * d.most),
+                static_cast<std::uint32_t>(bytes), s.region->lkey};
   ibv_send_wr request{};
   request.sg_list = &piece;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND_WITH_IMM;
-  request.send_flags = bytes <= s.options.inline_bytes ? IBV_SEND_INLINE : 0;
+  request.send_flags = IBV_SEND_SIGNALED | (bytes <= s.options.inline_bytes ? IBV_SEND_INLINE : 0);
   request.imm_data = own_place(s);
   request.wr.ud = {.ah = to.handle, .remote_qpn = to.qp, .remote_qkey = RDMA_UDP_QKEY};
   ibv_send_wr* refused = nullptr;
@@ -177,8 +151,6 @@ void drop_datagrams(RSocket& s) {
     ibv_destroy_ah(gone->handle);
     std::free(gone);
   }
-  if (d.region != nullptr) ibv_dereg_mr(d.region);
-  if (d.memory != nullptr) munmap(d.memory, memory_bytes(s));
   std::free(d.arrived);
   std::free(&d);
 }
@@ -190,7 +162,7 @@ int bind_datagrams(RSocket& s, const sockaddr* address) {
   sockaddr_storage at{};
   set_address(at, static_cast<std::uint32_t>(host), port_of(address));
   if (rdma_bind_addr(s.id, reinterpret_cast<sockaddr*>(&at)) != 0) return -1;
-  if (s.id->qp == nullptr && !make_queues(s)) return -1;
+  if (s.id->qp == nullptr && !prepare_datagrams(s)) return -1;
   if (rdma_listen(s.id, 1) != 0) return -1;
   s.bound = true;
   return 0;
@@ -255,7 +227,7 @@ ssize_t send_datagram(RSocket& s, const iovec* pieces, std::size_t count, bool b
   const Destination* const there =
       destination(s, to == nullptr ? d.peer : place_of(to, static_cast<std::uint32_t>(host)));
   if (there == nullptr) return static_cast<ssize_t>(bytes);  // lost
-  char* at = d.memory + std::size_t{d.next_slot} * d.most;
+  char* at = s.memory + std::size_t{d.next_slot} * d.most;
   for (std::size_t i = 0; i < count; at += pieces[i].iov_len, ++i)
     if (pieces[i].iov_len != 0) std::memcpy(at, pieces[i].iov_base, pieces[i].iov_len);
   return post(s, bytes, *there) ? static_cast<ssize_t>(bytes) : fail(EIO);
@@ -285,7 +257,7 @@ ssize_t receive_datagram(RSocket& s, const iovec* pieces, std::size_t count, boo
     *bytes = sizeof(sockaddr_in);
   }
   if (peek) return static_cast<ssize_t>(done);
-  if (!post_receive(s, oldest.slot)) s.broken = true;
+  if (!receive_into(s, oldest.slot)) s.broken = true;
   d.first = (d.first + 1) % s.options.receives;
   --d.count;
   return static_cast<ssize_t>(done);

@@ -26,9 +26,7 @@ struct Arrived {
 };
 
 struct Datagrams {
-  std::uint32_t most;  ///< bytes of a datagram
-  char* memory;        ///< slots of datagrams that are sent, then of those that are received
-  ibv_mr* region;
+  std::uint32_t most;  ///< bytes of a datagram; the socket's memory has slots of those sent, then of those received
   std::uint32_t next_slot, sending;  ///< of the sent ones
   Arrived* arrived;                  ///< a ring with a place for each receive
   std::uint32_t first, count;        ///< in it

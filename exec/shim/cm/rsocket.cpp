@@ -22,18 +22,10 @@ constexpr std::uint32_t kReserve = 2;
 constexpr std::uint64_t kControlBit = std::uint64_t{1} << 63U;
 
 std::size_t slots_at(const RSocket& s) { return std::size_t{s.options.send_bytes} + s.options.receive_bytes; }
-std::size_t memory_bytes(const RSocket& s) { return slots_at(s) + s.options.receives * sizeof(Control); }
 char* ring_of_received(const RSocket& s) { return s.memory + s.options.send_bytes; }
 
-bool post_receive(RSocket& s, std::uint32_t slot) {
-  char* const at = s.memory + slots_at(s) + slot * sizeof(Control);
-  ibv_sge piece{reinterpret_cast<std::uint64_t>(at), sizeof(Control), s.region->lkey};
-  ibv_recv_wr request{};
-  request.wr_id = slot;
-  request.sg_list = &piece;
-  request.num_sge = 1;
-  ibv_recv_wr* refused = nullptr;
-  return ibv_post_recv(s.id->qp, &request, &refused) == 0;
+bool receive_control(RSocket& s, std::uint32_t slot) {
+  return post_receive(s, slot, s.memory + slots_at(s) + slot * sizeof(Control), sizeof(Control));
 }
 
 bool post(RSocket& s, ibv_send_wr& request, ibv_sge& piece) {
@@ -118,7 +110,7 @@ void finished(RSocket& s, const ibv_wc& wc) {
       s.readable += wc.imm_data;
     }
     ++s.received_owed;
-    if (!post_receive(s, static_cast<std::uint32_t>(wc.wr_id))) s.broken = true;
+    if (!receive_control(s, static_cast<std::uint32_t>(wc.wr_id))) s.broken = true;
     return;
   }
   --s.requests;
@@ -181,32 +173,48 @@ void forget(RSocket& s) {
   while (s.mine != nullptr) drop(s.mine, s.mine->offset);
   while (s.theirs != nullptr) drop(s.theirs, s.theirs->offset);
   if (s.region != nullptr) ibv_dereg_mr(s.region);
-  if (s.memory != nullptr) munmap(s.memory, memory_bytes(s));
+  if (s.memory != nullptr) munmap(s.memory, s.memory_bytes);
   if (s.cq != nullptr) ibv_destroy_cq(s.cq);
   rdma_destroy_id(s.id);
   std::free(&s);
 }
 
-bool prepare(RSocket& s) {
+bool make_queues(RSocket& s, ibv_qp_type type, std::size_t memory_bytes, unsigned rights) {
   const RSocketOptions& o = s.options;
   s.cq = ibv_create_cq(s.id->verbs, static_cast<int>(o.send_entries + o.receives), nullptr, nullptr, 0);
   if (s.cq == nullptr) return false;
   ibv_qp_init_attr wanted{};
   wanted.send_cq = wanted.recv_cq = s.cq;
-  wanted.qp_type = IBV_QPT_RC;
+  wanted.qp_type = type;
   wanted.cap = {.max_send_wr = o.send_entries,
                 .max_recv_wr = o.receives,
                 .max_send_sge = 1,
                 .max_recv_sge = 1,
                 .max_inline_data = o.inline_bytes};
   if (rdma_create_qp(s.id, nullptr, &wanted) != 0) return false;
-  void* const memory = mmap(nullptr, memory_bytes(s), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = mmap(nullptr, memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   s.memory = static_cast<char*>(memory);
-  s.region = ibv_reg_mr(s.id->pd, memory, memory_bytes(s), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-  if (s.region == nullptr) return false;
-  for (std::uint32_t slot = 0; slot < o.receives; ++slot)
-    if (!post_receive(s, slot)) return false;
+  s.memory_bytes = memory_bytes;
+  s.region = ibv_reg_mr(s.id->pd, memory, memory_bytes, rights);
+  return s.region != nullptr;
+}
+
+bool post_receive(RSocket& s, std::uint64_t number, char* at, std::size_t bytes) {
+  ibv_sge piece{reinterpret_cast<std::uint64_t>(at), static_cast<std::uint32_t>(bytes), s.region->lkey};
+  ibv_recv_wr request{};
+  request.wr_id = number;
+  request.sg_list = &piece;
+  request.num_sge = 1;
+  ibv_recv_wr* refused = nullptr;
+  return ibv_post_recv(s.id->qp, &request, &refused) == 0;
+}
+
+bool prepare(RSocket& s) {
+  const std::size_t bytes = slots_at(s) + s.options.receives * sizeof(Control);
+  if (!make_queues(s, IBV_QPT_RC, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)) return false;
+  for (std::uint32_t slot = 0; slot < s.options.receives; ++slot)
+    if (!receive_control(s, slot)) return false;
   return true;
 }
 

@@ -52,7 +52,8 @@ struct RSocket {
   bool ended, peer_ended, broken;  ///< by shutdown, by the peer's shutdown, by an error
   RSocketOptions options;
   ibv_cq* cq;
-  char* memory;  ///< the send ring, the receive ring, and slots for Controls
+  char* memory;  ///< the send ring, the receive ring, and slots for Controls; of datagrams, see Datagrams
+  std::size_t memory_bytes;
   ibv_mr* region;
   Offer peer;
   std::uint32_t send_at, send_busy;  ///< next byte of the send ring, and bytes in flight
@@ -72,7 +73,11 @@ struct RSocket {
 [[nodiscard]] RSocket* adopt(rdma_cm_id* id, const RSocketOptions& options);
 void forget(RSocket& s);
 
-/// Makes queue pair, rings and receives. Returns false with errno on failure.
+/// Makes completion queue, queue pair and registered memory. Returns false with errno on failure, as prepare() does.
+bool make_queues(RSocket& s, ibv_qp_type type, std::size_t memory_bytes, unsigned rights);
+/// Posts a receive for `bytes` of the memory at `at`.
+bool post_receive(RSocket& s, std::uint64_t number, char* at, std::size_t bytes);
+/// Makes queue pair, rings and receives.
 bool prepare(RSocket& s);
 [[nodiscard]] Offer offer_of(const RSocket& s);
 /// The connection has been established.

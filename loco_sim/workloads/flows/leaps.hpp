@@ -83,7 +83,6 @@ class Leaps {
   [[nodiscard]] static FastForward allowed(const ClusterConfig& config);
   [[nodiscard]] std::uint64_t segment_of(const Under& flow) const;
   void look();
-  [[nodiscard]] bool undisturbed_since(std::int64_t at_ps);
   /// The flows at the head of their queue pairs, if all of them are steady.
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> steady() const;
   [[nodiscard]] bool steady(const Under& flow) const;
