@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "loco_sim/workloads/collectives/chunk_leaps.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "loco_sim/workloads/rounds.hpp"
 #include "nic_model/delivery/transports.hpp"
@@ -68,11 +69,14 @@ class Layout {
   std::uint32_t nodes_;
 };
 
+using collectives::ChunkLeaps;
+
 std::uint64_t scattered(std::uint64_t number) { return sim::splitmix64(number); }
 
 /// What all nodes share outside the simulated machine.
 struct Ring {
   Layout layout;
+  ChunkLeaps leaps;            // within a step
   Rounds rounds;               // one for each step of all nodes
   std::vector<Region> memory;  // of each node
   std::uint64_t factors = 0;   // of all nodes together
@@ -132,12 +136,13 @@ class Member {
     return static_cast<Rounds::Round>(iteration_ * layout_.steps() + step);
   }
 
-  /// Simulated time, plus that of the steps that were left out.
-  [[nodiscard]] std::int64_t now_ps() const { return node_.now_ps() + ring_.rounds.left_out_ps(round_of(step_)); }
+  /// Simulated time, plus that of what was left out: parts of chunks, and steps.
+  [[nodiscard]] std::int64_t now_ps() const { return now_in_steps_ps() + ring_.rounds.left_out_ps(round_of(step_)); }
+  [[nodiscard]] std::int64_t now_in_steps_ps() const { return node_.now_ps() + ring_.leaps.left_out_ps(); }
 
   /// To call when a step has ended. Writes to memory what steps that need not be simulated would have brought.
   void leave_out_behind() {
-    ring_.rounds.ended(node_.my_node(), round_of(step_), node_.now_ps());
+    ring_.rounds.ended(node_.my_node(), round_of(step_), now_in_steps_ps());
     const std::optional<Rounds::Gap> gap = ring_.rounds.gap_behind(round_of(step_));
     if (!gap) return;
     if (node_.my_node() == 0) setup_.results.leave_out("rounds_left_out", gap->to - gap->from, gap->time_ps);
@@ -170,6 +175,11 @@ class Member {
     ring_.rounds.begins(round_of(step));
     if (!wait([this] { return under_way_ + kPutsOfStep <= kUnderWayMax; })) return false;
     node_.store(base_ + layout_.gone(step), iteration_ + 1);
+    if (ring_.leaps.on()) {
+      Region there = next_;
+      there.base += layout_.place(chunk, step);
+      posted_ = ring_.leaps.post(node_.my_node(), 0, layout_.bytes(chunk), there) - 1;
+    }
     put(layout_.begin(chunk), layout_.place(chunk, step), layout_.bytes(chunk),
         ring_.ordered ? Tell::with_next : Tell::always);
     // A complete put has been placed, in whatever order its packets arrived.
@@ -187,7 +197,10 @@ class Member {
     const Address own = base_ + layout_.begin(chunk);
     node_.store(own, node_.load(own) + node_.load(base_ + layout_.landing(chunk)));
     const auto rate = static_cast<std::uint64_t>(setup_.params.get("reduce_rate"));
-    if (rate != 0) node_.compute(sim::transmission_time({layout_.bytes(chunk)}, {rate}).ps);
+    if (rate == 0) return;
+    if (ring_.leaps.on()) ring_.leaps.hold();
+    node_.compute(sim::transmission_time({layout_.bytes(chunk)}, {rate}).ps);
+    if (ring_.leaps.on()) ring_.leaps.let_go();
   }
 
   /// Waits for a condition and polls completions meanwhile. Returns false if a message of any node has failed.
@@ -246,7 +259,7 @@ class Member {
   Address base_;
   std::uint64_t iteration_ = 0;
   std::uint32_t step_ = 0;
-  std::uint64_t posted_ = 0;
+  std::uint64_t posted_ = 0;     // the last put's work id
   std::uint32_t under_way_ = 0;  // puts that have not completed
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
 };
@@ -283,11 +296,14 @@ void start_all_reduce(const Setup& setup) {
     return start_all_reduce_schedule(setup);
   const ClusterConfig& config = setup.cluster.config();
   const Layout layout(static_cast<std::uint64_t>(setup.params.get("size")), config.nodes);
-  const auto ring = std::make_shared<Ring>(Ring{.layout = layout,
-                                                .rounds = {config.fast_forward, config.nodes, rows(layout, setup),
-                                                           [&setup] { return disturbances(setup.cluster.system()); }},
-                                                .memory = {},
-                                                .ordered = !nic::reliable_order(config.profile).writes_early});
+  const auto ring =
+      std::shared_ptr<Ring>(new Ring{.layout = layout,
+                                     .leaps = ChunkLeaps(setup, config.nodes),
+                                     .rounds = {config.fast_forward, config.nodes, rows(layout, setup),
+                                                [&setup] { return disturbances(setup.cluster.system()); }},
+                                     .memory = {},
+                                     .ordered = !nic::reliable_order(config.profile).writes_early});
+  if (ring->leaps.on() && setup.at_end != nullptr) *setup.at_end = [&setup, ring] { ring->leaps.tell(setup.results); };
   for (NodeId n = 0; n < config.nodes; ++n) {
     ring->memory.push_back(setup.cluster.node(n).allocate(ring->layout.end()));
     ring->factors += scattered(n);

@@ -125,10 +125,11 @@ class CollectiveMember {
   [[nodiscard]] Rounds::Round round_of(std::uint32_t step) const {
     return static_cast<Rounds::Round>(iteration_ * steps_of(schedule_) + step);
   }
-  /// Simulated time, plus that of the rounds before `round` that were left out.
+  /// Simulated time, plus that of what was left out: parts of chunks, and rounds before `round`.
   [[nodiscard]] std::int64_t now_ps(Rounds::Round round) const {
-    return node_.now_ps() + all_.rounds.left_out_ps(round);
+    return now_in_steps_ps() + all_.rounds.left_out_ps(round);
   }
+  [[nodiscard]] std::int64_t now_in_steps_ps() const { return node_.now_ps() + all_.leaps.left_out_ps(); }
 
   /// Ends the steps whose sends have left and whose receives are processed.
   bool end_steps() {
@@ -137,7 +138,7 @@ class CollectiveMember {
     while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
     while (steps_done_ < std::min<std::size_t>(taken_, first_unsent_)) {
       const Rounds::Round round = round_of(steps_done_++);
-      all_.rounds.ended(rank_ * all_.play.channels + channel_, round, node_.now_ps());
+      all_.rounds.ended(rank_ * all_.play.channels + channel_, round, now_in_steps_ps());
       const std::optional<Rounds::Gap> gap = all_.rounds.gap_behind(round);
       if (!gap) continue;
       leave_out(*gap);
@@ -260,8 +261,10 @@ class CollectiveMember {
       node_.store(own, node_.load(landed) + (move.add ? node_.load(own) : 0));
       landed += layout_.length(piece.from);
     }
-    if (move.add && all_.play.reduce_rate.value != 0)
-      node_.compute(sim::transmission_time({bytes}, all_.play.reduce_rate).ps);
+    if (!move.add || all_.play.reduce_rate.value == 0) return;
+    if (all_.leaps.on()) all_.leaps.hold();
+    node_.compute(sim::transmission_time({bytes}, all_.play.reduce_rate).ps);
+    if (all_.leaps.on()) all_.leaps.let_go();
   }
 
   bool send() {
@@ -303,6 +306,11 @@ class CollectiveMember {
     const std::uint64_t token = (std::uint64_t{channel_} << 32U) | s;
     sent_[s] = 1;
     under_way_ += kPutsOfMove;
+    if (all_.leaps.on()) {
+      Region place = to;
+      place.base += there;
+      posted_ = all_.leaps.post(node_.my_node(), channel_, layout_.length(move), place) - 1;
+    }
     if (all_.ordered) {
       node_.put(base_ + from, to, there, layout_.length(move), tag({.work_id = ++posted_, .tell = Tell::with_next}));
     } else {  // a complete put has been placed, in whatever order its packets arrived
@@ -379,7 +387,7 @@ class CollectiveMember {
   std::size_t completed_ = 0;
   std::size_t taken_ = 0;
   std::uint32_t under_way_ = 0;
-  std::uint64_t posted_ = 0;
+  std::uint64_t posted_ = 0;  // the last put's work id
   sim::CounterId bytes_ = setup_.results.counters.id("payload_bytes");
 };
 
@@ -409,18 +417,21 @@ void start_collective(const Setup& setup, CollectivePlay play) {
   Rounds rounds(config.fast_forward, nodes * channels, rows(play, layout, config.profile),
                 [&setup] { return disturbances(setup.cluster.system()); });
   const auto together =
-      std::make_shared<Together>(Together{.play = std::move(play),
-                                          .layout = layout,
-                                          .plans = std::move(plans),
-                                          .memory = std::vector<std::vector<Region>>(nodes),
-                                          .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
-                                              nodes, std::vector<std::vector<std::uint32_t>>(channels)),
-                                          .rounds = std::move(rounds),
-                                          .behind = std::vector<Behind>(channels),
-                                          .ordered = !setup.hosts.delivery().order.writes_early});
+      std::shared_ptr<Together>(new Together{.play = std::move(play),
+                                             .layout = layout,
+                                             .plans = std::move(plans),
+                                             .memory = std::vector<std::vector<Region>>(nodes),
+                                             .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
+                                                 nodes, std::vector<std::vector<std::uint32_t>>(channels)),
+                                             .leaps = ChunkLeaps(setup, nodes * channels),
+                                             .rounds = std::move(rounds),
+                                             .behind = std::vector<Behind>(channels),
+                                             .ordered = !setup.hosts.delivery().order.writes_early});
   for (Rank r = 0; r < nodes; ++r)
     for (std::uint32_t c = 0; c < channels; ++c)
       together->memory[r].push_back(setup.hosts.transport(r).allocate(layout.end()));
+  if (together->leaps.on() && setup.at_end != nullptr)
+    *setup.at_end = [&setup, together] { together->leaps.tell(setup.results); };
   setup.results.promise("failed_messages", 0);
   setup.results.promise("wrong", 0);
   for (Rank r = 0; r < nodes; ++r)

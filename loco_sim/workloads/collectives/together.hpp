@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "loco_sim/workloads/collectives/chunk_leaps.hpp"
 #include "loco_sim/workloads/collectives/collective_player.hpp"
 #include "loco_sim/workloads/collectives/layout.hpp"
 #include "loco_sim/workloads/collectives/plan.hpp"
@@ -30,6 +31,7 @@ struct Together {
   std::vector<RankPlan> plans;
   std::vector<std::vector<Region>> memory;                    // of each rank, of each channel
   std::vector<std::vector<std::vector<std::uint32_t>>> done;  // of each rank and channel: sends whose puts are complete
+  ChunkLeaps leaps;                                           // within a step
   Rounds rounds;                                              // a step each, of all ranks and channels
   std::vector<Behind> behind{};                               // of each channel
   bool ordered = true;  // does the hardware place the word behind the data by itself?

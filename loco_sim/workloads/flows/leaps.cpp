@@ -19,6 +19,8 @@ constexpr std::uint64_t kPacketsLeast = 64;
 constexpr std::uint64_t kAligned = 4096;
 /// These many segments of a flow's end are never left out.
 constexpr std::uint64_t kLast = 2;
+/// A message of so many pages is compared from page to page. Shorter ones would end before that.
+constexpr std::uint64_t kPagesLeast = 24;
 /// So many segments must have passed since a flow began or ended.
 constexpr std::int64_t kSinceChange = 2;
 /// What is in flight is this share of the segments that were compared, at most.
@@ -33,8 +35,11 @@ constexpr std::int64_t kOneIn = 200;
 
 }  // namespace
 
-Leaps::Leaps(SimulatedCluster& cluster, bool possible, Shorten shorten)
-    : cluster_(cluster), mode_(possible ? allowed(cluster.config()) : FastForward::off), shorten_(std::move(shorten)) {}
+Leaps::Leaps(SimulatedCluster& cluster, Options options, Shorten shorten)
+    : cluster_(cluster),
+      options_(options),
+      mode_(options.possible ? allowed(cluster.config()) : FastForward::off),
+      shorten_(std::move(shorten)) {}
 
 /// What a configuration lets be left out. Where something is drawn at random, or a control remembers what has happened,
 /// equal times do not say that the state is the same.
@@ -56,23 +61,36 @@ void Leaps::begins(std::optional<std::int64_t> expected) {
 
 void Leaps::posted(std::uint32_t flow, std::uint64_t bytes, const Region& to, QueuePair through) {
   --begun_;
-  under_way_[flow] = {.bytes = bytes, .to = to, .through = through};
+  const bool by_pages =
+      has_misses() && options_.one_place && bytes >= kPagesLeast * cluster_.config().profile.nic_translation_page.count;
+  under_way_[flow] = {.by_pages = by_pages, .bytes = bytes, .to = to, .through = through};
   queues_[through].push_back(flow);
   changed_ps_ = cluster_.system().now().ps;
+}
+
+void Leaps::let_go() {
+  --begun_;
+  changed_ps_ = cluster_.system().now().ps;
+}
+
+/// True if it matters which translations a NIC holds.
+bool Leaps::has_misses() const {
+  return mode_ == FastForward::exact && cluster_.config().profile.nic_translation_entries != 0;
 }
 
 std::uint64_t Leaps::segment_of(const Under& flow) const {
   const nic::HardwareProfile& p = cluster_.config().profile;
   const std::uint64_t acks = std::max<std::uint64_t>(1, p.nic_ack_coalescing);
   std::uint64_t segment = std::lcm(flow.mtu * acks, kAligned);
-  if (mode_ == FastForward::exact && p.nic_translation_entries != 0)
-    segment = std::lcm(segment, p.nic_translation_page.count);
+  if (flow.by_pages) segment = std::lcm(segment, p.nic_translation_page.count);
   const std::uint64_t least = kPacketsLeast * flow.mtu;
   return (least + segment - 1) / segment * segment;
 }
 
 void Leaps::sent(std::uint32_t flow, const fabric::Packet& packet) {
-  Under& f = under_way_.at(flow);
+  const auto found = under_way_.find(flow);
+  if (found == under_way_.end()) return;  // sent again, after its end
+  Under& f = found->second;
   if (f.mtu == 0) {
     f.qp = packet.source_qp;
     f.work_request = packet.wqe;
@@ -116,9 +134,9 @@ void Leaps::ended(std::uint32_t flow) {
 
 /// Whether a leap may be made now, and if so, makes it.
 void Leaps::look() {
+  if (begun_ != 0 || queues_.size() < options_.least_under_way) return;
   const std::uint64_t before = std::exchange(disturbances_, disturbances(cluster_.system()));
   if (before != disturbances_) disturbed_ps_ = cluster_.system().now().ps;
-  if (begun_ != 0) return;
   const std::optional<std::vector<std::uint32_t>> flows = steady();
   if (!flows) return;
   if (const std::optional<Plan> plan = mode_ == FastForward::exact ? exactly(*flows) : nearly(*flows)) leap(*plan);
@@ -152,22 +170,34 @@ bool Leaps::steady(const Under& f) const {
 }
 
 /// By how many bytes a flow may be shortened: up to some segments before its end, or before its receiver comes to pages
-/// that the NIC's cache has not seen, or before what it has seen is over.
+/// that change its pace.
 std::uint64_t Leaps::room(const Under& f) const {
   const std::uint64_t spare = cluster_.system().spare_bytes(f.qp, f.work_request).bytes;
   const std::uint64_t kept = (kLast + 1) * f.segment;
-  std::uint64_t most = spare > kept ? spare - kept : 0;
-  if (mode_ != FastForward::exact || cluster_.config().profile.nic_translation_entries == 0) return most;
+  const std::uint64_t most = spare > kept ? spare - kept : 0;
+  if (!has_misses()) return most;
+  return std::min(most, f.by_pages ? room_by_pages(f) : room_in_page(f));
+}
+
+/// Up to the end of the receiver's page, since the next one's translation may be missing.
+std::uint64_t Leaps::room_in_page(const Under& f) const {
+  const std::uint64_t page = cluster_.config().profile.nic_translation_page.count;
+  const std::uint64_t left = page - (f.to.base + f.placed.position()) % page;
+  const std::uint64_t kept = f.sent.position() - f.placed.position() + f.segment;
+  return left > kept ? left - kept : 0;
+}
+
+/// Where each page brings the same: before pages that the NIC's cache has not seen, or before what it has seen is over.
+std::uint64_t Leaps::room_by_pages(const Under& f) const {
+  const std::uint64_t kept = (kLast + 1) * f.segment;
   const auto found = touched_.find(f.to.node);
   const std::uint64_t border = found == touched_.end() ? 0 : found->second;
-  if (border == 0 || border >= f.bytes) return most;
+  if (border == 0 || border >= f.bytes) return f.bytes;
   const std::uint64_t from = f.placed.position() - std::min(f.placed.position(), (SteadyEnd::kWindow + 1) * f.segment);
   if (from < border && border + f.segment >= f.placed.position()) return 0;
-  if (border > f.placed.position()) {
-    const std::uint64_t before = border - f.placed.position();
-    most = std::min(most, before > kept ? before - kept : 0);
-  }
-  return most;
+  if (border <= f.placed.position()) return f.bytes;
+  const std::uint64_t before = border - f.placed.position();
+  return before > kept ? before - kept : 0;
 }
 
 /// From now until a flow starts by itself, without the turns of the threads that wait for it.

@@ -29,6 +29,13 @@ namespace loco::workloads::flows {
 
 class Leaps {
  public:
+  struct Options {
+    bool possible = true;
+    /// So many queue pairs must have messages under way. Otherwise a thread may do something at a time of its own.
+    std::size_t least_under_way = 0;
+    /// Messages to a host go to the same place of its memory, each from the region's base on.
+    bool one_place = true;
+  };
   /// What the player does for a leap: a flow's message is shorter by so many bytes, in so many packets.
   using Shorten = std::function<void(std::uint32_t flow, std::uint32_t bytes, std::uint32_t packets)>;
   /// A queue pair, by whatever tells it from others.
@@ -37,8 +44,8 @@ class Leaps {
   /// How long a thread computes at once while it waits for a time, which a leap may bring closer.
   static constexpr std::int64_t kTurnPs = 50'000'000;
 
-  /// Does nothing unless `possible` and the configuration's fast_forward says so. The cluster must outlive it.
-  Leaps(SimulatedCluster& cluster, bool possible, Shorten shorten);
+  /// Does nothing unless that is possible and the configuration's fast_forward says so. The cluster must outlive it.
+  Leaps(SimulatedCluster& cluster, Options options, Shorten shorten);
 
   [[nodiscard]] bool on() const { return mode_ != FastForward::off; }
   /// To be added to the machine's time.
@@ -50,6 +57,9 @@ class Leaps {
   void expect(std::int64_t start_ps) { starts_.insert(start_ps); }
   /// It has begun, by itself if it was expected, and will be posted at once.
   void begins(std::optional<std::int64_t> expected);
+  /// Something takes a time of its own from now on, and is over.
+  void hold() { ++begun_; }
+  void let_go();
   void posted(std::uint32_t flow, std::uint64_t bytes, const Region& to, QueuePair through);
   void sent(std::uint32_t flow, const fabric::Packet& packet);
   void arrived(std::uint32_t flow, const fabric::Packet& packet);
@@ -59,6 +69,7 @@ class Leaps {
  private:
   /// A flow that is under way.
   struct Under {
+    bool by_pages = false;  // its segments are whole pages
     std::uint64_t bytes = 0;
     Region to{};
     QueuePair through{};
@@ -81,24 +92,28 @@ class Leaps {
   };
 
   [[nodiscard]] static FastForward allowed(const ClusterConfig& config);
+  [[nodiscard]] bool has_misses() const;
   [[nodiscard]] std::uint64_t segment_of(const Under& flow) const;
   void look();
   /// The flows at the head of their queue pairs, if all of them are steady.
   [[nodiscard]] std::optional<std::vector<std::uint32_t>> steady() const;
   [[nodiscard]] bool steady(const Under& flow) const;
   [[nodiscard]] std::uint64_t room(const Under& flow) const;
+  [[nodiscard]] std::uint64_t room_in_page(const Under& flow) const;
+  [[nodiscard]] std::uint64_t room_by_pages(const Under& flow) const;
   [[nodiscard]] std::int64_t time_left_ps() const;
   [[nodiscard]] std::optional<Plan> exactly(const std::vector<std::uint32_t>& flows) const;
   [[nodiscard]] std::optional<Plan> nearly(const std::vector<std::uint32_t>& flows) const;
   void leap(const Plan& plan);
 
   SimulatedCluster& cluster_;
+  Options options_;
   FastForward mode_ = FastForward::off;
   Shorten shorten_;
   std::map<std::uint32_t, Under> under_way_;
   std::map<QueuePair, std::deque<std::uint32_t>> queues_;  // flows under way by queue pair, in order; none is empty
   std::multiset<std::int64_t> starts_;                     // of flows that start by themselves
-  std::uint32_t begun_ = 0;                                // flows that are not posted yet
+  std::uint32_t begun_ = 0;                                // flows that are not posted yet, and what else takes time
   std::map<NodeId, std::uint64_t> touched_;                // by host: bytes of its memory that flows have used before
   std::int64_t changed_ps_ = 0;                            // when a flow has last begun or ended
   std::uint64_t disturbances_ = 0;

@@ -1,8 +1,8 @@
 // Whether a long flow repeats itself. The bytes of a message are cut into segments of equal length. One segment is like
 // the one before it if its packets left, and were placed, at the same distances in time.
 //
-// A segment is a whole number of packets, of pages and of ACK intervals, so that nothing that depends on an address or
-// a packet's number differs between segments.
+// A segment is a whole number of packets and of ACK intervals, and of pages unless what is compared is within one, so
+// that nothing that depends on an address or a packet's number differs between segments.
 #pragma once
 
 #include <algorithm>
