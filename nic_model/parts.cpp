@@ -66,7 +66,7 @@ namespace {
 void pack(State& s, Parcel& parcel) {
   fabric::Packet& packet = parcel.crossing.packet;
   if (packet.buffer == fabric::kNoBuffer) return;
-  parcel.zero = s.payloads.blank(packet.buffer);
+  parcel.zero = s.payloads.blank(packet.buffer, packet.offset, packet.length);
   if (!parcel.zero) {
     const std::byte* const bytes = s.payloads.data_at(packet.buffer, packet.offset);
     parcel.payload.assign(bytes, bytes + packet.length);
@@ -81,7 +81,7 @@ void unpack(State& s, fabric::Packet& packet, const Parcel& parcel) {
   packet.buffer = s.payloads.acquire(packet.length, packet.offset);
   if (!parcel.zero) {
     std::ranges::copy(parcel.payload, s.payloads.edit(packet.buffer));
-  } else if (!s.payloads.blank(packet.buffer)) {
+  } else if (!s.payloads.blank(packet.buffer, packet.offset, packet.length)) {
     std::fill_n(s.payloads.edit(packet.buffer), packet.length, std::byte{});
   }
   for (const RepeatedSample& sample : parcel.repeated) s.payloads.note_repeated(packet.buffer, sample);

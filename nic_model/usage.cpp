@@ -130,7 +130,8 @@ void add_queue_pair(Shares& shares, const State& s, std::size_t q) {
   };
   const NicContext& context = s.contexts[q];
   shares.serial(context.gap_busy(), of_pair("start gap"));
-  shares.serial(context.unit_busy(), of_pair("processing unit (nic.unit_time)"));
+  shares.serial(s.kernel.profile(s.connections[q].node()).nic_unit_time * std::int64_t{context.units()},
+                of_pair("processing unit (nic.unit_time)"));
   shares.serial(context.answers_busy(), of_pair("READ answers"));
   shares.window(context.waited(s.kernel.now()), of_pair("READs and atomics outstanding (nic.max_rd_atomic)"));
 }

@@ -12,7 +12,7 @@ std::uint32_t Payloads::acquire(std::uint32_t size, std::uint32_t base) {
   buffer.order.clear();
   if (size > buffer.large.capacity()) {
     ZeroedBytes().swap(buffer.large);
-    buffer.large_written = false;
+    buffer.large_written = 0;
   }
   return index;
 }
@@ -21,7 +21,7 @@ std::uint32_t Payloads::acquire(std::uint32_t size, std::uint32_t base) {
 void Payloads::Buffer::make_large() const { large.resize(size); }
 
 bool Payloads::Buffer::same_bytes(const Buffer& o) const {
-  if (is_small() || (blank() && o.blank())) return true;
+  if (is_small() || (written({0, size}).empty() && o.written({0, o.size}).empty())) return true;
   return std::equal(data(), data() + size, o.data());
 }
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "fabric/packet.hpp"
+#include "nic_model/engine/byte_range.hpp"
 #include "nic_model/engine/zeroed.hpp"
 #include "nic_model/verbs.hpp"
 #include "sim/ring.hpp"
@@ -48,10 +50,26 @@ class Payloads {
     const Buffer& b = buffers_[buffer];
     return b.data() + (place - b.base);
   }
-  /// For writing.
-  [[nodiscard]] std::byte* edit(std::uint32_t buffer) { return buffers_[buffer].edit(); }
-  /// True if neither this buffer nor an earlier one in its storage was ever written. Then it is all zero.
-  [[nodiscard]] bool blank(std::uint32_t buffer) const { return buffers_[buffer].blank(); }
+  /// For writing so many bytes of the message from `place` on; returns where they are.
+  [[nodiscard]] std::byte* edit(std::uint32_t buffer, std::uint32_t place, std::uint32_t bytes) {
+    Buffer& b = buffers_[buffer];
+    return b.edit(place - b.base, bytes);
+  }
+  /// For writing all of it.
+  [[nodiscard]] std::byte* edit(std::uint32_t buffer) {
+    Buffer& b = buffers_[buffer];
+    return b.edit(0, b.size);
+  }
+  /// Between which of these bytes of the message some may differ from zero, because this buffer, or an earlier one in
+  /// its storage, was written there. Of a long message mostly few bytes are ever set.
+  [[nodiscard]] ByteRange written(std::uint32_t buffer, ByteRange part) const {
+    const Buffer& b = buffers_[buffer];
+    const ByteRange found = b.written({part.from - b.base, part.to - b.base});
+    return {b.base + found.from, b.base + found.to};
+  }
+  [[nodiscard]] bool blank(std::uint32_t buffer, std::uint32_t place, std::uint32_t bytes) const {
+    return written(buffer, {place, std::uint64_t{place} + bytes}).empty();
+  }
   /// Records the order in which the words of a message are read, where they travel alone (travels_by_words). `word` is
   /// the word's number in its message.
   void note_read(std::uint32_t buffer, std::uint32_t word) {
@@ -67,7 +85,7 @@ class Payloads {
   void fill_in_any_order(std::uint32_t buffer) {
     Buffer& b = buffers_[buffer];
     b.in_any_order = true;
-    std::fill_n(b.edit(), b.size, std::byte{});
+    std::fill_n(b.edit(0, b.size), b.size, std::byte{});
   }
   [[nodiscard]] std::uint32_t size(std::uint32_t buffer) const { return buffers_[buffer].size; }
   [[nodiscard]] bool in_any_order(std::uint32_t buffer) const {
@@ -88,24 +106,40 @@ class Payloads {
     std::uint32_t size = 0;
     std::uint32_t base = 0;
     bool small_written = false;
-    bool large_written = false;
     bool in_any_order = false;
+    std::uint64_t large_written = 0;  // a bit for each 64th of `large`
     std::array<std::byte, 32> small{};
     mutable ZeroedBytes large{};  // has the buffer's size once somebody has looked at its bytes
     std::vector<std::uint8_t> order{};
 
     [[nodiscard]] bool is_small() const { return size <= small.size(); }
-    [[nodiscard]] bool blank() const { return !(is_small() ? small_written : large_written); }
+    /// Of `large`'s parts that were written or not: the logarithm of their bytes.
+    [[nodiscard]] int part_bits() const { return static_cast<int>(std::bit_width((large.capacity() - 1) / 64)); }
+    [[nodiscard]] std::uint64_t parts_of(ByteRange range) const {
+      const int bits = part_bits();
+      return ~std::uint64_t{0} << (range.from >> bits) & ~std::uint64_t{0} >> (63 - ((range.to - 1) >> bits));
+    }
+    [[nodiscard]] ByteRange written(ByteRange range) const {
+      if (range.empty() || (is_small() && small_written)) return range;
+      const std::uint64_t parts = is_small() || large_written == 0 ? 0 : large_written & parts_of(range);
+      if (parts == 0) return {range.to, range.to};
+      const ByteRange found{static_cast<std::uint64_t>(std::countr_zero(parts)) << part_bits(),
+                            static_cast<std::uint64_t>(std::bit_width(parts)) << part_bits()};
+      return common_part(range, found);
+    }
     [[nodiscard]] const std::byte* data() const {
       if (is_small()) return small.data();
       if (large.size() != size) make_large();
       return large.data();
     }
-    [[nodiscard]] std::byte* edit() {
-      (is_small() ? small_written : large_written) = true;
-      if (is_small()) return small.data();
+    [[nodiscard]] std::byte* edit(std::uint32_t from, std::uint32_t bytes) {
+      if (is_small()) {
+        small_written = true;
+        return small.data() + from;
+      }
       if (large.size() != size) make_large();
-      return large.data();
+      if (bytes != 0) large_written |= parts_of({from, std::uint64_t{from} + bytes});
+      return large.data() + from;
     }
     void make_large() const;
     [[nodiscard]] bool same_bytes(const Buffer& o) const;

@@ -72,11 +72,14 @@ void HostMemory::read(Address address, std::span<std::byte> out) const {
   }
 }
 
-bool HostMemory::blank(Address address, std::uint64_t size) const {
-  if (is_foreign(address)) return false;
-  for (Address at = address / kPageBytes * kPageBytes; at < address + size; at += kPageBytes)
-    if (find(at) != kNone) return false;
-  return true;
+ByteRange HostMemory::written(ByteRange part) const {
+  if (is_foreign(part.from)) return part;
+  Address from = part.from / kPageBytes * kPageBytes;
+  while (from < part.to && find(from) == kNone) from += kPageBytes;
+  if (from >= part.to) return {part.to, part.to};
+  Address to = (part.to + kPageBytes - 1) / kPageBytes * kPageBytes;
+  while (find(to - 1) == kNone) to -= kPageBytes;
+  return common_part(part, {from, to});
 }
 
 void HostMemory::write(Address address, std::span<const std::byte> in) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "nic_model/engine/byte_range.hpp"
 #include "nic_model/foreign_memory.hpp"
 #include "nic_model/verbs.hpp"
 
@@ -39,8 +40,8 @@ class HostMemory {
   }
   void set_word(Address address, std::uint64_t value);
   void read(Address address, std::span<std::byte> out) const;
-  /// True if no byte of it is in a page that exists; then all of it is zero.
-  [[nodiscard]] bool blank(Address address, std::uint64_t size) const;
+  /// The part of it between the first and the last page that exist; all else is zero.
+  [[nodiscard]] ByteRange written(ByteRange part) const;
   void write(Address address, std::span<const std::byte> in);
 
   /// Prefetches what will be read or written soon into the simulating machine's cache. Changes nothing.

@@ -66,7 +66,7 @@ void prefetch_copy(const Engine& engine, HostId node, Address address, std::uint
   constexpr std::uint32_t kLine = 64;
   if (bytes < kLine || buffer == fabric::kNoBuffer) return;
   engine.memories[node].prefetch(address, bytes);
-  if (!engine.payloads.blank(buffer)) sim::prefetch(engine.payloads.data_at(buffer, offset), bytes);
+  if (!engine.payloads.blank(buffer, offset, bytes)) sim::prefetch(engine.payloads.data_at(buffer, offset), bytes);
 }
 
 }  // namespace loco::nic

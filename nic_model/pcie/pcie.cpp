@@ -231,11 +231,17 @@ void probe_step(Engine& engine, NicId node, std::uint32_t index) {
 
 void read_payload(Engine& engine, NicId node, Address address, const BufferPart& into) {
   const HostMemory& memory = engine.memories[engine.host_of(node)];
-  if (engine.payloads.blank(into.buffer) && memory.blank(address, into.bytes)) return;
-  std::byte* const at = engine.payloads.edit(into.buffer) + into.offset;
-  memory.read(address, {at, into.bytes});
+  // What nobody has set is neither read nor written.
+  const ByteRange set = memory.written({address, address + into.bytes});
+  const ByteRange kept = engine.payloads.written(into.buffer, {into.offset, std::uint64_t{into.offset} + into.bytes});
+  const ByteRange part = hull({set.from - address, set.to - address}, {kept.from - into.offset, kept.to - into.offset});
+  if (part.empty()) return;
+  const auto from = static_cast<std::uint32_t>(into.offset + part.from),
+             bytes = static_cast<std::uint32_t>(part.to - part.from);
+  std::byte* const at = engine.payloads.edit(into.buffer, from, bytes);
+  memory.read(address + part.from, {at, bytes});
   // A long message's buffer is in no cache, and it is filled on and on.
-  sim::prefetch_ahead(at + into.bytes, into.bytes, engine.payloads.size(into.buffer) - into.offset - into.bytes);
+  sim::prefetch_ahead(at + bytes, bytes, engine.payloads.size(into.buffer) - from - bytes);
 }
 
 namespace {

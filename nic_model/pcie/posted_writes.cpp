@@ -299,7 +299,8 @@ void write_payload(Engine& engine, NicId node, const PostedWrite& write, std::ui
   constexpr std::uint32_t kFew = 32;
   HostMemory& memory = engine.memories[engine.host_of(node)];
   const Address address = write.address + done;
-  const bool zero = bytes > kFew && engine.payloads.blank(write.buffer) && memory.blank(address, bytes);
+  const bool zero = bytes > kFew && engine.payloads.blank(write.buffer, write.offset + done, bytes) &&
+                    memory.written({address, address + bytes}).empty();
   if (!zero) memory.write(address, {payload_of(engine, write) + done, bytes});
 }
 

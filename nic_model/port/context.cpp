@@ -130,7 +130,7 @@ bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, si
   if (gap_end > unit_end) {
     qp.count_gap(until - engine.now());
   } else {
-    qp.count_unit(p.nic_unit_time);
+    qp.count_unit();
   }
   return true;
 }
@@ -186,25 +186,25 @@ void NicContext::push_stalled(sim::Pool<StalledPacket>& all, const fabric::Packe
   const std::uint32_t slot = all.acquire();
   all[slot] = {.ready = ready, .packet = packet};
   if (has_stalled()) {
-    all[stalled_last_].next = slot;
+    all[all[stalled_first_].last].next = slot;
   } else {
     stalled_first_ = slot;
   }
-  stalled_last_ = slot;
+  all[stalled_first_].last = slot;
 }
 
 fabric::Packet NicContext::pop_stalled(sim::Pool<StalledPacket>& all) {
   const StalledPacket taken = all[stalled_first_];
   all.release(stalled_first_);
   stalled_first_ = taken.next;
+  if (has_stalled()) all[stalled_first_].last = taken.last;
   return taken.packet;
 }
 
 void NicContext::check(QpId id, sim::SimTime now) const {
   const Check check(now, "context", "queue pair", id);
-  check.holds(stalled_first_ == kNone || stalled_last_ != kNone, "a list of packets has an end");
-  check.holds(gap_busy_.ps >= 0 && gap_busy_.ps <= std::max(unit_until_, now).ps, "its gaps follow each other");
-  check.holds(answers_busy_.ps >= 0, "its answers took a time");
+  check.holds(gap_busy_.ps >= 0 && gap_busy_.ps <= std::max(unit_until(), now).ps, "its gaps follow each other");
+  check.holds(answers_busy().ps >= 0, "its answers took a time");
 }
 
 }  // namespace loco::nic

@@ -69,12 +69,13 @@ struct StalledPacket {
   sim::SimTime ready{};
   fabric::Packet packet{};
   std::uint32_t next = kNone;  // the packet behind it, or kNone
+  std::uint32_t last = kNone;  // of the first one: the last one of its queue pair
 
   bool operator==(const StalledPacket&) const = default;
 };
 
 /// What a NIC's port and context caches keep for a queue pair.
-class alignas(sim::kCacheLine) NicContext {
+class alignas(sim::kCacheLine / 2) NicContext {
  public:
   // --- its processing unit -------------------------------------------------------------------------------------------
   /// True if it waits for the unit that works for it, or for any unit of the pool.
@@ -85,25 +86,27 @@ class alignas(sim::kCacheLine) NicContext {
   void take_unit_until(sim::SimTime until) { unit_until_ = until; }
   void count_gap(sim::Duration gap) { gap_busy_ += gap; }
   [[nodiscard]] sim::Duration gap_busy() const { return gap_busy_; }  ///< time in nic.qp_gap
-  void count_unit(sim::Duration time) { unit_busy_ += time; }
-  [[nodiscard]] sim::Duration unit_busy() const { return unit_busy_; }  ///< time in nic.unit_time, where that is longer
+  void count_unit() { ++units_; }
+  [[nodiscard]] std::uint32_t units() const { return units_; }  ///< times nic.unit_time, where that is longer
 
   // --- READs and atomics that may be outstanding ---------------------------------------------------------------------
   /// A work request waits for the answer to an earlier one.
   void begin_wait(sim::SimTime now) {
-    if (waits_->since.ps == 0) waits_.edit().since = now;
+    if (seldom_->waits_since.ps == 0) seldom_.edit().waits_since = now;
   }
   void end_wait(sim::SimTime now) {
-    if (waits_->since.ps != 0) waits_.edit() = {{}, waited(now)};
+    if (seldom_->waits_since.ps == 0) return;
+    seldom_.edit().waited = waited(now);
+    seldom_.edit().waits_since = {};
   }
   [[nodiscard]] sim::Duration waited(sim::SimTime now) const {
-    return waits_->since.ps == 0 ? waits_->waited : waits_->waited + (now - waits_->since);
+    return seldom_->waits_since.ps == 0 ? seldom_->waited : seldom_->waited + (now - seldom_->waits_since);
   }
 
   // --- its answers to READs ------------------------------------------------------------------------------------------
-  void count_answer(sim::Duration time) { answers_busy_ += time; }
+  void count_answer(sim::Duration time) { seldom_.edit().answers_busy += time; }
   /// Time spent on packets of READ data, each until the next one may leave; only with nic.read_gap.
-  [[nodiscard]] sim::Duration answers_busy() const { return answers_busy_; }
+  [[nodiscard]] sim::Duration answers_busy() const { return seldom_->answers_busy; }
 
   // --- packets that wait for it --------------------------------------------------------------------------------------
   [[nodiscard]] bool has_stalled() const { return stalled_first_ != kNone; }
@@ -112,11 +115,11 @@ class alignas(sim::kCacheLine) NicContext {
   fabric::Packet pop_stalled(sim::Pool<StalledPacket>& all);
 
   // --- congestion control, when it is on -----------------------------------------------------------------------------
-  [[nodiscard]] const CongestionControl& congestion() const { return *congestion_; }
-  [[nodiscard]] CongestionControl& edit_congestion() { return congestion_.edit(); }
+  [[nodiscard]] const CongestionControl& congestion() const { return seldom_->congestion; }
+  [[nodiscard]] CongestionControl& edit_congestion() { return seldom_.edit().congestion; }
   /// To call when a new connection begins.
   void forget_congestion() {
-    if (!(*congestion_ == CongestionControl{})) congestion_.edit() = {};
+    if (!(congestion() == CongestionControl{})) edit_congestion() = {};
   }
 
   /// Throws sim::BrokenInvariant when an invariant does not hold.
@@ -124,24 +127,24 @@ class alignas(sim::kCacheLine) NicContext {
   bool operator==(const NicContext&) const = default;
 
  private:
-  struct Waits {
-    sim::SimTime since{};  // 0: nothing waits
+  /// What many queue pairs never need.
+  struct Seldom {
+    sim::SimTime waits_since{};  // 0: nothing waits
     sim::Duration waited{};
-    bool operator==(const Waits&) const = default;
+    sim::Duration answers_busy{};
+    CongestionControl congestion{};
+    bool operator==(const Seldom&) const = default;
   };
 
-  bool waits_for_unit_ = false;
-  std::uint32_t stalled_first_ = kNone;
-  std::uint32_t stalled_last_ = kNone;
   sim::SimTime unit_until_{};
+  std::uint32_t stalled_first_ = kNone;
+  std::uint32_t units_ : 31 = 0;
+  bool waits_for_unit_ : 1 = false;
   sim::Duration gap_busy_{};
-  sim::Duration unit_busy_{};
-  sim::Duration answers_busy_{};
-  sim::Lazy<Waits> waits_{};
-  sim::Lazy<CongestionControl> congestion_{};
+  sim::Lazy<Seldom> seldom_{};
 };
 
-static_assert(sizeof(NicContext) == sim::kCacheLine, "there can be millions");
+static_assert(sizeof(NicContext) == sim::kCacheLine / 2, "there can be millions");
 
 /// Loads the translations of these pages of a region into the NIC's cache, as any use of them does.
 void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size);

@@ -107,7 +107,7 @@ TEST_CASE("foreign memory is read and written where it is, and lies beside a hos
   CHECK(memory.word(word) == 0x0102'0304'0506'0708);
   memory.set_word(word, 0);  // a zero is written, too
   CHECK(memory.word(word) == 0);
-  CHECK_FALSE(memory.blank(process.at, 8));
+  CHECK_FALSE(memory.written({process.at, process.at + 8}).empty());
   memory.set_word(own, 5);
   CHECK(memory.word(own) == 5);
   CHECK_THROWS_AS(memory.hash(), std::logic_error);
