@@ -21,11 +21,13 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
         list_(std::move(list)),
         how_(how),
         states_(list_.flows.size()),
-        leaps_(cluster_, how_.means != Means::read && place_.part().name.empty(),
-               [this](std::uint32_t f, std::uint32_t bytes, std::uint32_t packets) {
-                 states_[f].left -= bytes;
-                 states_[f].sent += packets;
-               }),
+        leaps_(
+            cluster_, how_.means != Means::read && place_.part().name.empty(),
+            [this](std::uint32_t f, std::uint32_t bytes, std::uint32_t packets) {
+              states_[f].left -= bytes;
+              states_[f].sent += packets;
+            },
+            how.leap_fault),
         hosts_(cluster_.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
     if (how_.means == Means::send) inbox_ = place_.take_sends();

@@ -23,6 +23,7 @@
 #include "fabric/packet.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/flows/flow.hpp"
+#include "loco_sim/workloads/flows/leap_fault.hpp"
 #include "loco_sim/workloads/flows/steady_flow.hpp"
 
 namespace loco::workloads::flows {
@@ -38,7 +39,7 @@ class Leaps {
   static constexpr std::int64_t kTurnPs = 50'000'000;
 
   /// Does nothing unless `possible` and the configuration's fast_forward says so. The cluster must outlive it.
-  Leaps(SimulatedCluster& cluster, bool possible, Shorten shorten);
+  Leaps(SimulatedCluster& cluster, bool possible, Shorten shorten, LeapFault fault = LeapFault::none);
 
   [[nodiscard]] bool on() const { return mode_ != FastForward::off; }
   /// To be added to the machine's time.
@@ -77,6 +78,7 @@ class Leaps {
   };
   struct Plan {
     std::int64_t time_ps = 0;
+    std::int64_t period_ps = 0;
     std::vector<Leap> leaps{};
   };
 
@@ -88,6 +90,7 @@ class Leaps {
   [[nodiscard]] bool steady(const Under& flow) const;
   [[nodiscard]] std::uint64_t room(const Under& flow) const;
   [[nodiscard]] std::int64_t time_left_ps() const;
+  [[nodiscard]] bool reading_ends_in_time(const std::deque<std::uint32_t>& queue) const;
   [[nodiscard]] std::optional<Plan> exactly(const std::vector<std::uint32_t>& flows) const;
   [[nodiscard]] std::optional<Plan> nearly(const std::vector<std::uint32_t>& flows) const;
   void leap(const Plan& plan);
@@ -95,6 +98,7 @@ class Leaps {
   SimulatedCluster& cluster_;
   FastForward mode_ = FastForward::off;
   Shorten shorten_;
+  LeapFault fault_;
   std::map<std::uint32_t, Under> under_way_;
   std::map<QueuePair, std::deque<std::uint32_t>> queues_;  // flows under way by queue pair, in order; none is empty
   std::multiset<std::int64_t> starts_;                     // of flows that start by themselves
