@@ -56,7 +56,10 @@ Conductor::Conductor(const Options& options)
   clock_ = system_.create_thread(0);
   threads_.assign(clock_ + 1, nullptr);
   if (!options.trace) {
-    if (!options.every_packet && may_leap(system_.config())) leaps_ = std::make_unique<Leaps>(system_);
+    if (options.every_packet || !may_leap(system_.config())) return;
+    const auto copy = [this](nic::NodeId from, nic::Address source, nic::NodeId to, nic::Address target,
+                             std::uint64_t bytes) { processes_[to]->take(target, *processes_[from], source, bytes); };
+    leaps_ = std::make_unique<Leaps>(system_, copy);
     return;
   }
   tracing_ = std::make_unique<Tracing>(system_, options.seed);

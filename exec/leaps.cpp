@@ -22,7 +22,6 @@ constexpr std::int64_t kLast = 2;
 constexpr std::uint64_t kAheadLeast = 16;
 /// Shorter messages are not followed: nothing of them would be left out.
 constexpr std::uint32_t kBytesLeast = 256U << 10U;
-constexpr std::uint64_t kCopiedAtOnce = 64U << 10U;
 
 /// What may happen in a segment.
 enum What : std::uint64_t { kSent, kArrived, kAnswered, kPlaced };
@@ -112,7 +111,7 @@ void Leaps::packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimT
 bool Leaps::placed(nic::OpId message, std::uint32_t bytes, sim::SimTime at) {
   if (message != message_) {
     disturbed();
-    return false;
+    return used_.bytes != 0;
   }
   placed_ += bytes;
   happens(kPlaced, bytes, at);
@@ -136,9 +135,9 @@ void Leaps::end_segment(sim::SimTime at) {
   disturbed_ = false;
 }
 
-/// True if the segments that were alike have counted the same.
-bool Leaps::counts_alike(const nic::SpareBytes& spare) {
-  Sample now{.counters = system_.counters(), .read = spare.sent + spare.ahead};
+/// True if the last two segments, which were alike, have counted the same.
+bool Leaps::counts_alike(const nic::Counters& counters, const nic::SpareBytes& spare) {
+  Sample now{.counters = counters, .read = spare.read};
   const bool follows = segments_.alike > 1;  // the last sample was taken where this segment began
   now.segment = now.counters - sample_.counters -
                 system_.counted_by_read(sender_, spare.from - spare.sent, sample_.read, now.read);
@@ -160,11 +159,12 @@ std::int64_t Leaps::most_segments(const nic::SpareBytes& spare, sim::SimTime end
 
 sim::Duration Leaps::look(sim::SimTime end) {
   // What was in flight when bytes were left out has used its translations before theirs.
-  if (used_.bytes != 0) system_.use_translations(receiver_, key_, used_.base, used_.bytes);
+  if (used_.bytes != 0) system_.use_translations(used_.host, used_.key, used_.base, used_.bytes);
   used_ = {};
   if (message_ == 0 || disturbed_ || segments_.alike == 0) return {};
+  const nic::Counters counters = system_.counters();  // the payload's reading is as far as it is counted
   const nic::SpareBytes spare = system_.spare_bytes(qp_, work_request_);
-  if (!counts_alike(spare) || segments_.alike < kAlike || sent_ - placed_ > segment_) return {};
+  if (!counts_alike(counters, spare) || segments_.alike < kAlike || sent_ - placed_ > segment_) return {};
   if (spare.bytes == 0 || !spare.last_read || spare.ahead < kAheadLeast * mtu_) return {};
   const std::int64_t segments = most_segments(spare, end);
   if (segments <= 0 || !system_.only_sends(qp_)) return {};
@@ -175,7 +175,7 @@ sim::Duration Leaps::look(sim::SimTime end) {
 
 void Leaps::leap(const nic::SpareBytes& spare, std::int64_t segments) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(segments) * segment_;
-  copy(spare, bytes);
+  copy_(sender_, spare.from, receiver_, spare.to, bytes);
   system_.shorten_message(qp_, work_request_, static_cast<std::uint32_t>(bytes));
   system_.poll_for_longer(segments_.took * segments);
   system_.look_sooner(segments_.took * segments);
@@ -189,16 +189,7 @@ void Leaps::leap(const nic::SpareBytes& spare, std::int64_t segments) {
         static_cast<std::uint64_t>(segments) * sample_.segment.*counter.member + read.*counter.member;
   sample_ = {};
   segments_.alike = 0;
-  used_ = {spare.to, bytes};
-}
-
-void Leaps::copy(const nic::SpareBytes& spare, std::uint64_t bytes) {
-  bytes_.resize(kCopiedAtOnce);
-  for (std::uint64_t done = 0; done < bytes; done += kCopiedAtOnce) {
-    const std::span part(bytes_.data(), std::min(kCopiedAtOnce, bytes - done));
-    system_.read_memory(sender_, spare.from + done, part);
-    system_.write_memory(receiver_, spare.to + done, part);
-  }
+  used_ = {receiver_, key_, spare.to, bytes};
 }
 
 }  // namespace loco::exec

@@ -16,9 +16,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "fabric/packet.hpp"
 #include "nic_model/counters.hpp"
@@ -34,8 +34,12 @@ namespace loco::exec {
 
 class Leaps {
  public:
+  /// Copies so many bytes from one host's memory to another's.
+  using Copy = std::function<void(nic::NodeId from, nic::Address source, nic::NodeId to, nic::Address target,
+                                  std::uint64_t bytes)>;
+
   /// The system must outlive it.
-  explicit Leaps(nic::System& system) : system_(system) {}
+  Leaps(nic::System& system, Copy copy) : system_(system), copy_(std::move(copy)) {}
 
   /// Names the requests to be followed, before they are posted.
   void name(nic::QpId qp, std::span<nic::Wqe> requests);
@@ -66,12 +70,12 @@ class Leaps {
   void follow(const fabric::Packet& first);
   void happens(std::uint64_t what, std::uint32_t bytes, sim::SimTime at);
   void end_segment(sim::SimTime at);
-  [[nodiscard]] bool counts_alike(const nic::SpareBytes& spare);
+  [[nodiscard]] bool counts_alike(const nic::Counters& counters, const nic::SpareBytes& spare);
   [[nodiscard]] std::int64_t most_segments(const nic::SpareBytes& spare, sim::SimTime end) const;
   void leap(const nic::SpareBytes& spare, std::int64_t segments);
-  void copy(const nic::SpareBytes& spare, std::uint64_t bytes);
 
   nic::System& system_;
+  Copy copy_;
   nic::OpId names_ = 0;
 
   // the message that is being sent
@@ -94,12 +98,13 @@ class Leaps {
   };
   Sample sample_{};
   struct Range {
+    nic::NodeId host = 0;
+    std::uint32_t key = 0;
     nic::Address base = 0;
     std::uint64_t bytes = 0;
   };
   Range used_{};  // left out, whose translations the receiver's NIC has yet to use
   nic::Counters left_out_{};
-  std::vector<std::byte> bytes_;  // being copied
 };
 
 }  // namespace loco::exec

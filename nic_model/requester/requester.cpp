@@ -4,6 +4,7 @@
 
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/engine/hash_parts.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
@@ -118,6 +119,9 @@ SpareBytes Requester::spare_bytes(const Engine& engine, QpId id, std::uint32_t n
   const std::uint32_t ahead = e.payload_read - std::min(e.payload_read, e.sent);
   SpareBytes spare{.ahead = ahead,
                    .sent = e.sent,
+                   .read = payload_burst_ && payload_next_ == number
+                               ? engine.links[engine.connections[id].node()].bursts().read().done
+                               : e.payload_read,
                    .from = e.wqe.local + e.sent,
                    .to = e.wqe.remote + e.sent,
                    .all_read = e.payload_read == e.wqe.length,

@@ -36,7 +36,7 @@ def test_other_hardware(run, hardware):
 
 
 @pytest.mark.parametrize("words", ["-s 8388608 -n 5 -t 1", "-s 8388608 -n 6", "-s 3000001 -n 5 -t 2", "-s 1048576 -n 20 -q 2",
-                                   "-b -s 4194304 -n 4", "-s 65536 -n 60"])
+                                   "-b -s 4194304 -n 5", "-s 65536 -n 60"])
 def test_bandwidth(run, words):
     compare(run, f"ib_write_bw {words}", f"ib_write_bw {words} node0")
 
@@ -44,7 +44,7 @@ def test_bandwidth(run, words):
 @pytest.mark.parametrize("key", ["link.mtu=4096", "nic.ack_coalescing=8", "nic.translation_page=256KiB",
                                  "nic.ack_timeout=131072ns"])
 def test_other_settings(run, key):
-    words = "ib_write_lat -s 4194304 -n 4" + (" -m 4096" if "mtu" in key else "")
+    words = "ib_write_lat -s 4194304 -n 5" + (" -m 4096" if "mtu" in key else "")
     compare(run, words, f"{words} node0", options=("--set", key))
 
 
