@@ -372,6 +372,10 @@ Conductor::Timer Conductor::add_timer(std::int64_t at, std::function<void()> f) 
   return timer;
 }
 
+bool Conductor::alarm_is_due(const ProgramThread& thread) const {
+  return thread.channel->alarm_ps != 0 && thread.channel->alarm_ps <= now().ps;
+}
+
 bool Conductor::wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps) {
   thread.wait = what;
   thread.over = false;

@@ -198,6 +198,8 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer, public n
   // waiting, for the thread of the current step
   void compute(sim::Duration time);
   void between_steps(ProgramThread& thread, const std::function<void()>& f);
+  /// True if its alarm is due, which its program is to see now.
+  [[nodiscard]] bool alarm_is_due(const ProgramThread& thread) const;
   bool wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps);
   /// Ends a turn of a polling loop; the thread's watch set has what it looked at.
   void pause(ProgramThread& thread, sim::Duration turn);

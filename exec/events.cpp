@@ -144,7 +144,7 @@ void Conductor::get_cq_event(ProgramThread& thread) {
   thread.wait_channel = static_cast<std::uint32_t>(c.arguments[0]);
   std::deque<nic::CqId>& events = thread.program.cq_events[thread.wait_channel];
   const bool blocks = c.arguments[1] != 0;
-  while (events.empty() && blocks) {
+  while (events.empty() && blocks && !alarm_is_due(thread)) {
     thread.waits_for = fmt::format("an event of completion channel {}", thread.wait_channel);
     wait(thread, Wait::cq_event, -1);
   }
@@ -198,7 +198,7 @@ void Conductor::set_timer(ProgramThread& thread) {
 void Conductor::get_async_event(ProgramThread& thread) {
   Channel& c = *thread.channel;
   std::deque<AsyncNews>& events = thread.program.async_events;
-  while (events.empty() && c.arguments[0] != 0) {
+  while (events.empty() && c.arguments[0] != 0 && !alarm_is_due(thread)) {
     thread.waits_for = "an asynchronous event";
     wait(thread, Wait::async_event, -1);
   }
