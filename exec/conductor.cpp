@@ -55,7 +55,13 @@ Conductor::Conductor(const Options& options)
     throw std::system_error(errno, std::generic_category(), "exec");
   clock_ = system_.create_thread(0);
   threads_.assign(clock_ + 1, nullptr);
-  if (!options.trace) return;
+  if (!options.trace) {
+    if (options.every_packet || !may_leap(system_.config())) return;
+    const auto copy = [this](nic::NodeId from, nic::Address source, nic::NodeId to, nic::Address target,
+                             std::uint64_t bytes) { processes_[to]->take(target, *processes_[from], source, bytes); };
+    leaps_ = std::make_unique<Leaps>(system_, copy);
+    return;
+  }
   tracing_ = std::make_unique<Tracing>(system_, options.seed);
   tracing_->begin_thread(clock_, 0, "conductor");
 }
@@ -142,6 +148,7 @@ void Conductor::start_programs() {
 // --- the run ---------------------------------------------------------------------------------------------------------
 
 void Conductor::run(nic::Cpu& cpu) {
+  if (leaps_) leaps_->disturbed();
   if (cpu.thread() == clock_) {  // due timers are called between steps
     look_at_srqs(cpu);
     return cpu.stop();
@@ -171,7 +178,7 @@ Result Conductor::run() {
 
 void Conductor::main_loop() {
   constexpr std::uint64_t kLookAt = 4096;  // steps
-  nic::Context context{*this, this};
+  nic::Context context{*this, this, leaps_ ? this : nullptr};
   std::uint64_t steps = 0;
   while (result_.failure.empty()) {
     while (!after_step_.empty()) {
@@ -185,12 +192,13 @@ void Conductor::main_loop() {
     }
     if (some_ended_ && all_ended()) return;
     if (!timers_.empty()) {
-      const std::int64_t at = timers_.begin()->first.first;
-      if ((system_.idle() || at <= system_.next_time().ps) && system_.thread_stopped(clock_))
-        system_.wake(clock_, {std::max(at, system_.now().ps)});
+      const sim::SimTime at = machine_time(timers_.begin()->first.first);
+      if ((system_.idle() || at <= system_.next_time()) && system_.thread_stopped(clock_))
+        system_.wake(clock_, std::max(at, system_.now()));
     }
     if (system_.step(context)) {
-      while (!timers_.empty() && timers_.begin()->first.first <= system_.now().ps) {
+      while (!timers_.empty() && timers_.begin()->first.first <= now().ps) {
+        if (leaps_) leaps_->disturbed();
         const auto due = timers_.extract(timers_.begin());
         due.mapped()();
       }
@@ -258,7 +266,7 @@ void Conductor::serve(ProgramThread& thread) {
 bool Conductor::give_turn(ProgramThread& thread) {
   Channel& c = *thread.channel;
   static_cast<void>(system_.counters());  // applies pending accesses, so that the program's loads see them
-  c.now_ps = system_.now().ps;
+  c.now_ps = now().ps;
   c.threads = thread.program.threads_begun > 1 ? 1 : 0;
   c.ports_down = thread.program.ports_down;
   thread.io_seen = io_changes_;
@@ -321,7 +329,7 @@ bool Conductor::blocked(ProgramThread& thread) {
   thread.blocked_looks = waits ? thread.blocked_looks + 1 : 0;
   if (thread.blocked_looks < kLooksMax || program.debugged) return false;
   result_.failure = fmt::format("{}, thread {}, waits by a system call of its own (futex), which is not seen, at {}",
-                                name_of(program), thread.index, time_text(system_.now()));
+                                name_of(program), thread.index, time_text(now()));
   return true;
 }
 
@@ -359,9 +367,13 @@ void Conductor::between_steps(ProgramThread& thread, const std::function<void()>
 }
 
 Conductor::Timer Conductor::add_timer(std::int64_t at, std::function<void()> f) {
-  const Timer timer{std::max(at, system_.now().ps), timer_number_++};
+  const Timer timer{std::max(at, now().ps), timer_number_++};
   timers_.emplace(timer, std::move(f));
   return timer;
+}
+
+bool Conductor::alarm_is_due(const ProgramThread& thread) const {
+  return thread.channel->alarm_ps != 0 && thread.channel->alarm_ps <= now().ps;
 }
 
 bool Conductor::wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps) {
@@ -385,7 +397,7 @@ bool Conductor::wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps)
 void Conductor::pause(ProgramThread& thread, sim::Duration turn) {
   const std::uint64_t key = kPauseKey + thread.id;
   cpu_->watch(key);
-  const std::int64_t most = (system_.now() + kPauseMax).ps;
+  const std::int64_t most = (now() + kPauseMax).ps;
   const std::int64_t alarm = thread.channel->alarm_ps;
   const Timer timer = add_timer(alarm != 0 && alarm < most ? alarm : most, [this, key, host = thread.program.host] {
     ++idle_pauses_;

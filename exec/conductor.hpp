@@ -18,6 +18,7 @@
 
 #include "exec/channel_end.hpp"
 #include "exec/costs.hpp"
+#include "exec/leaps.hpp"
 #include "exec/options.hpp"
 #include "exec/outputs.hpp"
 #include "exec/program_memory.hpp"
@@ -115,7 +116,7 @@ struct Program {
   std::vector<DeviceMemory> device_memory{};
 };
 
-class Conductor final : public nic::ThreadRunner, public nic::Observer {
+class Conductor final : public nic::ThreadRunner, public nic::Observer, public nic::MessageObserver {
  public:
   explicit Conductor(const Options& options);
   ~Conductor() override;
@@ -135,6 +136,8 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   }
   void on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) override;
   void on_message(const nic::MessageArrival& message) override;
+  void on_placed(nic::OpId message, std::uint32_t bytes, sim::SimTime at) override;
+  void on_request_packet(nic::PacketStep, const fabric::Packet&) override {}
   void on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
   void on_cq_overrun(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) override;
 
@@ -186,9 +189,17 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   [[nodiscard]] std::string deadlock() const;
   void finish(Result& result);
 
-  // time and waiting, for the thread of the current step
+  // time: the machine's, and what has been left out
+  [[nodiscard]] sim::SimTime now() const { return system_.now() + left_out_; }
+  [[nodiscard]] sim::SimTime machine_time(std::int64_t at_ps) const { return sim::SimTime{at_ps} - left_out_; }
+  [[nodiscard]] nic::Counters counters() const;
+  void leap();
+
+  // waiting, for the thread of the current step
   void compute(sim::Duration time);
   void between_steps(ProgramThread& thread, const std::function<void()>& f);
+  /// True if its alarm is due, which its program is to see now.
+  [[nodiscard]] bool alarm_is_due(const ProgramThread& thread) const;
   bool wait(ProgramThread& thread, Wait what, std::int64_t deadline_ps);
   /// Ends a turn of a polling loop; the thread's watch set has what it looked at.
   void pause(ProgramThread& thread, sim::Duration turn);
@@ -304,6 +315,8 @@ class Conductor final : public nic::ThreadRunner, public nic::Observer {
   std::set<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>> races_seen_;
   Recorder recorder_;
   std::unique_ptr<Tracing> tracing_;  ///< null: no trace is kept
+  std::unique_ptr<Leaps> leaps_;      ///< null: every packet is simulated
+  sim::Duration left_out_{};
   Outputs outputs_;
   Result result_;
   bool ending_ = false;

@@ -56,17 +56,24 @@ void Conductor::look_at_limits() {
   if (options_.memory_max != 0 && sim::used_memory() > memory_before_ + options_.memory_max)
     what = fmt::format("the run has taken {} of memory (limits.memory) and has not ended",
                        sim::bytes_text(options_.memory_max));
-  if (system_.counters().events > options_.events_max)
+  if (counters().events > options_.events_max)
     what = fmt::format("the run has taken {} events (limits.events) and has not ended", options_.events_max);
   if (tracing_ && tracing_->bytes() > options_.trace_bytes_max)
     what = fmt::format("the trace takes more memory than there is for it, {} MiB", options_.trace_bytes_max >> 20U);
-  if (!what.empty()) result_.failure = fmt::format("{}, at {}", what, time_text(system_.now()));
+  if (!what.empty()) result_.failure = fmt::format("{}, at {}", what, time_text(now()));
+}
+
+nic::Counters Conductor::counters() const {
+  nic::Counters all = system_.counters();
+  if (leaps_)
+    for (const nic::NamedCounter& counter : nic::kCounters) all.*counter.member += leaps_->left_out().*counter.member;
+  return all;
 }
 
 /// The user has interrupted the run.
 void Conductor::interrupted() {
   result_.interrupted = true;
-  if (result_.failure.empty()) result_.failure = fmt::format("interrupted at {}", time_text(system_.now()));
+  if (result_.failure.empty()) result_.failure = fmt::format("interrupted at {}", time_text(now()));
 }
 
 /// The host loses power: nothing is heard of its programs any more.
@@ -130,7 +137,7 @@ void Conductor::ended(Program& program, int wait_status) {
   ProgramResult& r = result_.programs.emplace_back();
   r.host = program.host;
   r.command = options_.programs[program.host].command;
-  r.ended = system_.now();
+  r.ended = now();
   if (WIFSIGNALED(wait_status)) r.signal = WTERMSIG(wait_status);
   if (WIFEXITED(wait_status)) r.status = WEXITSTATUS(wait_status);
   Request last = Request::none;
@@ -142,12 +149,12 @@ void Conductor::ended(Program& program, int wait_status) {
   if (r.signal != 0 && !program.stopped && !options_.keep_going && result_.failure.empty() && !ending_) {
     result_.failure =
         fmt::format("host {} ({}) ended by signal {} ({}) after {} at {}", program.host, r.command[0], r.signal,
-                    strsignal(r.signal), kRequestNames[static_cast<std::size_t>(last)], time_text(system_.now()));
+                    strsignal(r.signal), kRequestNames[static_cast<std::size_t>(last)], time_text(now()));
   }
 }
 
 std::string Conductor::deadlock() const {
-  std::string text = fmt::format("nothing is left to happen at {}: ", time_text(system_.now()));
+  std::string text = fmt::format("nothing is left to happen at {}: ", time_text(now()));
   bool first = true;
   for_each_program([&](const Program& program) {
     if (program.ended) return;
@@ -168,8 +175,9 @@ void Conductor::finish(Result& result) {
   });
   outputs_.drain(true);
   recorder_.end();
-  result.simulated = system_.now();
-  result.counters = system_.counters();
+  result.simulated = now();
+  result.counters = counters();
+  if (leaps_) result.packets_left_out = leaps_->left_out().packets_sent;
   for (std::size_t i = 0; i < kRequests; ++i) {
     if (requests_[i] == 0) continue;
     result.changes.emplace_back(kRequestNames[i], requests_[i]);

@@ -13,7 +13,8 @@ namespace loco::exec {
 
 /// A program whose memory others write, or change with atomics, may look at it between its polls. From their first
 /// access on, a loop that polls in vain gets another turn when NICs have written to it.
-void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime) {
+void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, sim::SimTime at) {
+  if (leaps_) leaps_->packet(step, packet, at);
   if (step != nic::PacketStep::received) {
     if (packet.opcode == fabric::Opcode::nak) refused(packet);
     return;
@@ -21,6 +22,16 @@ void Conductor::on_packet(nic::PacketStep step, const fabric::Packet& packet, si
   if ((packet.opcode != fabric::Opcode::write || packet.total == 0) && !is_atomic(packet.opcode)) return;
   if (packet.destination_qp < owners_.size() && owners_[packet.destination_qp] != nullptr)
     written_to_[owners_[packet.destination_qp]->host] = true;
+}
+
+void Conductor::on_placed(nic::OpId message, std::uint32_t bytes, sim::SimTime at) {
+  if (leaps_->placed(message, bytes, at)) after_step_.emplace_back([this] { leap(); });
+}
+
+/// A leap ends before the next timer.
+void Conductor::leap() {
+  const sim::SimTime end = timers_.empty() ? sim::SimTime::max() : machine_time(timers_.begin()->first.first);
+  left_out_ += leaps_->look(end);
 }
 
 /// A responder that refuses a request goes to ERROR and raises an event of its queue pair (IBTA volume 1, 11.6.3.2).
@@ -84,6 +95,7 @@ void Conductor::write_header(nic::NodeId host, const nic::Cqe& cqe) {
 void Conductor::on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim::SimTime at) {
   if (tracing_) tracing_->observer().on_cqe(node, cq, cqe, at);
   idle_pauses_ = 0;
+  if (leaps_) leaps_->disturbed();
   if (cq >= cqs_.size() || cqs_[cq].program == nullptr) return;
   CqState& state = cqs_[cq];
   Program& program = *state.program;
@@ -97,14 +109,14 @@ void Conductor::on_cqe(nic::NodeId node, nic::CqId cq, const nic::Cqe& cqe, sim:
   }
   if (!datagrams_.empty() && is_receive(cqe.opcode) && datagrams_.contains(cqe.qp)) write_header(program.host, cqe);
   if (!program.armed_srqs.empty() && is_receive(cqe.opcode))
-    after_step_.emplace_back([this] { add_timer(system_.now().ps, [] {}); });  // triggers look_at_srqs
+    after_step_.emplace_back([this] { add_timer(now().ps, [] {}); });  // triggers look_at_srqs
   const bool failed = cqe.status != nic::Status::success && cqe.status != nic::Status::wr_flush_err;
   if (failed && cqe.qp < shares_receives_.size() && shares_receives_[cqe.qp])
     after_step_.emplace_back([this, &program, qp = cqe.qp] { tell(program, AsyncEvent::last_wqe, qp); });
   if (state.armed && (!state.solicited_only || cqe.status != nic::Status::success || is_receive(cqe.opcode))) {
     state.armed = false;
     after_step_.emplace_back([this, cq] {
-      add_timer((system_.now() + kInterrupt).ps, [this, cq] {
+      add_timer((now() + kInterrupt).ps, [this, cq] {
         CqState& armed = cqs_[cq];
         armed.program->cq_events[armed.channel].push_back(cq);
         armed.program->news.push_back(armed.channel);
@@ -132,7 +144,7 @@ void Conductor::get_cq_event(ProgramThread& thread) {
   thread.wait_channel = static_cast<std::uint32_t>(c.arguments[0]);
   std::deque<nic::CqId>& events = thread.program.cq_events[thread.wait_channel];
   const bool blocks = c.arguments[1] != 0;
-  while (events.empty() && blocks) {
+  while (events.empty() && blocks && !alarm_is_due(thread)) {
     thread.waits_for = fmt::format("an event of completion channel {}", thread.wait_channel);
     wait(thread, Wait::cq_event, -1);
   }
@@ -186,7 +198,7 @@ void Conductor::set_timer(ProgramThread& thread) {
 void Conductor::get_async_event(ProgramThread& thread) {
   Channel& c = *thread.channel;
   std::deque<AsyncNews>& events = thread.program.async_events;
-  while (events.empty() && c.arguments[0] != 0) {
+  while (events.empty() && c.arguments[0] != 0 && !alarm_is_due(thread)) {
     thread.waits_for = "an asynchronous event";
     wait(thread, Wait::async_event, -1);
   }

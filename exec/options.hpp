@@ -51,6 +51,7 @@ struct Options {
   bool infiniband = false;
   bool lockstep = false;                              ///< posts change control at once
   bool terminal = false;                              ///< standard input is one to programs
+  bool every_packet = false;                          ///< is simulated: nothing of long WRITEs is left out (leaps.hpp)
   bool checks = false;                                ///< of buffers that requests still work on
   bool trace = false;                                 ///< Result::trace
   std::uint64_t trace_bytes_max = ~std::uint64_t{0};  ///< in memory: a run whose trace takes more ends
@@ -92,6 +93,7 @@ struct Result {
   std::vector<std::pair<std::string, std::uint64_t>> changes;  ///< changes of control by request, without zeros
   std::uint64_t changes_of_control = 0;
   nic::Counters counters;
+  std::uint64_t packets_left_out = 0;          ///< of counters.packets_sent: not simulated (leaps.hpp)
   std::vector<std::string> spins;              ///< on memory: host, address, instruction
   std::vector<std::string> unsupported;        ///< what programs asked for and did not get
   std::vector<std::string> approximations;     ///< what is done in another way than hardware does it

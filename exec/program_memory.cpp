@@ -1,6 +1,7 @@
 #include "exec/program_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -127,6 +128,13 @@ bool ProgramMemory::copy_to(std::uint64_t address, std::span<const std::byte> in
   return true;
 }
 
+std::span<std::byte> ProgramMemory::mapped(std::uint64_t address) const {
+  const auto it = find(address);
+  if (it == runs_.end() || it->second.mapped == nullptr || gone_) return {};
+  const std::uint64_t offset = address - it->first;
+  return {it->second.mapped + offset, it->second.bytes - offset};
+}
+
 // --- all processes of a host -----------------------------------------------------------------------------------------
 
 namespace {
@@ -205,6 +213,28 @@ void HostProcesses::write(nic::Address address, std::span<const std::byte> in) {
   for_each_part(*this, address, in.size(), [&](nic::Address to, std::size_t at, std::size_t bytes) {
     if (ProgramMemory* const space = space_of(to)) space->copy_to(own_address(to), in.subspan(at, bytes));
   });
+}
+
+std::span<std::byte> HostProcesses::mapped(nic::Address address) const {
+  const ProgramMemory* const space = space_of(address);
+  return space == nullptr ? std::span<std::byte>{} : space->mapped(own_address(address));
+}
+
+/// What is the same already is not written: programs often send the same bytes again, and reading is what their memory
+/// allows most of.
+void HostProcesses::take(nic::Address to, const HostProcesses& other, nic::Address from, std::uint64_t bytes) {
+  std::array<std::byte, 4096> between;
+  for (std::uint64_t part = 0; bytes != 0; to += part, from += part, bytes -= part) {
+    part = std::min<std::uint64_t>(bytes, between.size());
+    const std::span<const std::byte> there = other.mapped(from);
+    const std::span<std::byte> here = mapped(to);
+    if (there.size() >= part && here.size() >= part) {
+      if (std::memcmp(here.data(), there.data(), part) != 0) std::memcpy(here.data(), there.data(), part);
+    } else {
+      other.read(from, std::span(between).first(part));
+      write(to, std::span(between).first(part));
+    }
+  }
 }
 
 }  // namespace loco::exec

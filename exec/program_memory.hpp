@@ -35,6 +35,8 @@ class ProgramMemory {
   [[nodiscard]] bool contains(std::uint64_t address, std::uint64_t size) const;
   [[nodiscard]] bool copy_from(std::uint64_t address, std::span<std::byte> out) const;
   bool copy_to(std::uint64_t address, std::span<const std::byte> in);
+  /// The bytes from an address on, as far as they are mapped here in one piece; empty if they are not.
+  [[nodiscard]] std::span<std::byte> mapped(std::uint64_t address) const;
 
  private:
   struct Run {
@@ -66,8 +68,11 @@ class HostProcesses final : public nic::ForeignMemory {
   [[nodiscard]] bool contains(nic::Address address, std::uint64_t size) const override;
   void read(nic::Address address, std::span<std::byte> out) const override;
   void write(nic::Address address, std::span<const std::byte> in) override;
+  /// Takes over bytes of another host, neither to nor from a list.
+  void take(nic::Address to, const HostProcesses& other, nic::Address from, std::uint64_t bytes);
 
  private:
+  [[nodiscard]] std::span<std::byte> mapped(nic::Address address) const;
   /// Null if there is none.
   [[nodiscard]] ProgramMemory* space_of(nic::Address address) const;
 

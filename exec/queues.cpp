@@ -34,7 +34,7 @@ std::uint64_t list_key(Post post, std::uint32_t queue) { return static_cast<std:
 
 void Conductor::replay_posts(ProgramThread& thread) {
   Channel& c = *thread.channel;
-  const std::int64_t begin = system_.now().ps;
+  const std::int64_t begin = now().ps;
   const std::int64_t ahead = c.ahead_ps;
   std::vector<char>& posts = thread.posts;
   posts.assign(c.posts, c.posts + c.posts_bytes);
@@ -42,7 +42,7 @@ void Conductor::replay_posts(ProgramThread& thread) {
   for (std::size_t at = 0; at < posts.size();) {
     const auto header = record_at<PostHeader>(posts.data() + at);
     at += sizeof(header);
-    compute({begin + header.ahead_ps - system_.now().ps});
+    compute({begin + header.ahead_ps - now().ps});
     room_in_store_buffer();
     const int error = header.post == Post::send ? post_sends(thread, header, posts.data() + at)
                                                 : post_receives(thread, header, posts.data() + at);
@@ -51,7 +51,7 @@ void Conductor::replay_posts(ProgramThread& thread) {
                                                 thread.program.host, std::strerror(error)));
     at += header.bytes;
   }
-  compute({begin + ahead - system_.now().ps});
+  compute({begin + ahead - now().ps});
 }
 
 void Conductor::room_in_store_buffer() {
@@ -145,6 +145,7 @@ int Conductor::post_sends(ProgramThread& thread, const PostHeader& header, const
     if (record.is_inline) inline_bytes += padded(record.inline_bytes);
     at += record.is_inline ? padded(record.inline_bytes) : record.elements * sizeof(Element);
   }
+  if (leaps_) leaps_->name(header.queue, wqes);
   if (tracing_) tracing_->begin_requests({thread.id, thread.program.process, header.caller}, wqes);
   const nic::PostResult result = cpu_->post_send(header.queue, wqes);
   if (result == nic::PostResult::ok) {

@@ -36,7 +36,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       break;
     case Request::sleep:
       thread.waits_for = "the end of its sleep";
-      if (argument_time(c).ps > 0) wait(thread, Wait::sleep, (system_.now() + argument_time(c)).ps);
+      if (argument_time(c).ps > 0) wait(thread, Wait::sleep, (now() + argument_time(c)).ps);
       break;
     case Request::wait_io:
       thread.waits_for = "a socket, a pipe or an event";
@@ -334,7 +334,7 @@ Program* Conductor::receiver_of(const CmMessage& message) const {
 }
 
 void Conductor::deliver(const CmMessage& message) {
-  add_timer((system_.now() + kCmMessage).ps, [this, message] {
+  add_timer((now() + kCmMessage).ps, [this, message] {
     const bool asks = message.to_id == kListener;
     Program* const to = receiver_of(message);
     const bool there = to != nullptr && !to->ended;

@@ -15,7 +15,6 @@ namespace loco::fabric {
 std::string_view not_parted_because(const Config& c) {
   if (c.model != Model::packet) return "the flow model shares links among flows of all hosts";
   if (c.topology == Topology::ideal) return "hardware without a network has no cables whose delay parts could use";
-  if (c.tap != nullptr) return "links are captured, packet by packet";
   return {};
 }
 

@@ -166,25 +166,6 @@ std::uint64_t System::word(NodeId node, Address address) const {
   return memory.word(address);
 }
 
-void System::use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size) {
-  const NicId nic = first_nic(checked_host(*state_, node));
-  Engine engine(state_->units(), nullptr);
-  nic::use_translations(engine, nic, key, base, size);
-}
-
-SpareBytes System::spare_bytes(QpId qp, std::uint32_t work_request) const {
-  return state_->requesters.at(qp).spare_bytes(*engine_, qp, work_request);
-}
-
-void System::shorten_message(QpId qp, std::uint32_t work_request, std::uint32_t bytes) {
-  if (bytes >= spare_bytes(qp, work_request).bytes) throw std::invalid_argument("a message is shortened by too much");
-  state_->requesters[qp].shorten(*engine_, qp, work_request, bytes);
-}
-
-void System::poll_for_longer(sim::Duration time) {
-  for (Thread& thread : state_->threads) thread.poll_for_longer(state_->kernel.now(), time);
-}
-
 void System::set_word(NodeId node, Address address, std::uint64_t value) {
   write_memory(node, word_of(address), std::as_bytes(std::span(&value, 1)));
 }

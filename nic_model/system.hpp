@@ -152,16 +152,32 @@ class System {
   /// Reads or sets memory without the machine noticing. A set value counts as the initial value.
   void read_memory(NodeId node, Address address, std::span<std::byte> out) const;
   void write_memory(NodeId node, Address address, std::span<const std::byte> in);
-  /// The host's first NIC has used these pages of a region and holds their translations, as after any other access.
-  void use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size);
   [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
-  /// To leave out what only repeats: by how many bytes a WRITE or SEND that is being sent can be shortened, and doing
-  /// so, by whole packets. Nothing else changes, so the message ends as it would have, but sooner. Between steps.
+  void set_word(NodeId node, Address address, std::uint64_t value);
+
+  // --- leaving out what only repeats: leaving_out.cpp. Between steps ------------------------------------------------
+  /// By how many bytes a WRITE or SEND that is being sent can be shortened, and doing so, by whole packets. Nothing
+  /// else changes, so the message ends as it would have, but sooner. What is left is its end; its completion has the
+  /// length that was posted.
   [[nodiscard]] SpareBytes spare_bytes(QpId qp, std::uint32_t work_request) const;
   void shorten_message(QpId qp, std::uint32_t work_request, std::uint32_t bytes);
   /// To go with it: threads that poll have done so for this much longer.
   void poll_for_longer(sim::Duration time);
-  void set_word(NodeId node, Address address, std::uint64_t value);
+  /// The host's first NIC has used these pages of a region and holds their translations, as after any other access.
+  void use_translations(NodeId node, std::uint32_t key, Address base, std::uint64_t size);
+  /// How many bytes from `base` on, at most `size`, are in pages whose translations it holds.
+  [[nodiscard]] std::uint64_t translated(NodeId node, std::uint32_t key, Address base, std::uint64_t size) const;
+  /// True if a thread of the node watches any word of these bytes.
+  [[nodiscard]] bool watches(NodeId node, Address address, std::uint64_t size) const;
+  /// True if all that is pending belongs to the message that this queue pair sends, but for looks at timers that do not
+  /// run, and nobody else has anything to send.
+  [[nodiscard]] bool only_sends(QpId qp) const;
+  /// When requesters that wait for answers are looked at next (SystemConfig::timers), and that it comes so much sooner.
+  [[nodiscard]] std::optional<sim::SimTime> next_look() const;
+  void look_sooner(sim::Duration time);
+  /// What it adds to counters() when a NIC of the node reads bytes `from` to `to` of a payload at `address`, in the
+  /// middle of it and up to the end of a step.
+  [[nodiscard]] Counters counted_by_read(NodeId node, Address address, std::uint32_t from, std::uint32_t to) const;
 
   // --- bare DMA: what a PCIe benchmark's device does, without queue pairs and network -------------------------------
   // Bare DMA without a work request; needs pcie.ordering_domain: nic. Bytes read are discarded, bytes written are zero.

@@ -1,5 +1,6 @@
 // Completion channels and asynchronous events. Their descriptors are eventfds of the shim that count the events
 // reported by the conductor, so poll, select and epoll work on them.
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "exec/shim/objects.hpp"
+#include "exec/shim/signals.hpp"
 
 namespace loco::shim {
 
@@ -81,6 +83,31 @@ void take_news(Channel& c) {
   c.mail_count = 0;
 }
 
+namespace {
+
+/// The number of the next event, or -1 with errno. An alarm interrupts the wait, unless its handler says that calls go
+/// on behind it, as in read(2), by which rdma-core waits.
+template <typename Ask>
+std::int64_t next_event(int file, Ask ask) {
+  static_cast<void>(take_interruption());
+  while (true) {
+    const std::uint64_t waits = blocks(file) ? 1 : 0;
+    const std::int64_t found = ask(waits);
+    if (found >= 0) return found;
+    if (!take_interruption() || waits == 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+    struct sigaction handler {};
+    real_sigaction(SIGALRM, nullptr, &handler);
+    if ((handler.sa_flags & SA_RESTART) != 0) continue;
+    errno = EINTR;
+    return -1;
+  }
+}
+
+}  // namespace
+
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
   if (channel() == nullptr) return EIO;
   of(cq)->known_empty = false;
@@ -118,9 +145,11 @@ LOCO_EXPORT int ibv_destroy_comp_channel(ibv_comp_channel* c) {
 
 LOCO_EXPORT int ibv_get_cq_event(ibv_comp_channel* c, ibv_cq** cq, void** context) {
   if (no_conductor()) return -1;
-  const std::int64_t number =
-      call(Request::get_cq_event, reinterpret_cast<CompletionChannel*>(c)->number, blocks(c->fd) ? 1 : 0);
-  Cq* const q = number < 0 ? nullptr : cq_numbered(static_cast<std::uint32_t>(number));
+  const std::int64_t number = next_event(c->fd, [&](std::uint64_t waits) {
+    return call(Request::get_cq_event, reinterpret_cast<CompletionChannel*>(c)->number, waits);
+  });
+  if (number < 0) return -1;
+  Cq* const q = cq_numbered(static_cast<std::uint32_t>(number));
   if (q == nullptr) {
     errno = EAGAIN;
     return -1;
@@ -135,11 +164,9 @@ LOCO_EXPORT void ibv_ack_cq_events(ibv_cq*, unsigned) {}
 
 LOCO_EXPORT int ibv_get_async_event(ibv_context* context, ibv_async_event* event) {
   if (no_conductor()) return -1;
-  const std::int64_t kind = call(Request::get_async_event, blocks(context->async_fd) ? 1 : 0);
-  if (kind < 0) {
-    errno = EAGAIN;
-    return -1;
-  }
+  const std::int64_t kind =
+      next_event(context->async_fd, [](std::uint64_t waits) { return call(Request::get_async_event, waits); });
+  if (kind < 0) return -1;
   count_down(context->async_fd);
   const auto object = static_cast<std::uint32_t>(channel()->replies[1]);
   switch (static_cast<AsyncEvent>(kind)) {

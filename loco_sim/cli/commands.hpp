@@ -99,6 +99,7 @@ struct ExecArguments {
   bool check = false;
   bool libraries = false;
   bool lockstep = false;
+  bool every_packet = false;
   bool terminal = false;
   std::optional<std::uint32_t> debug;  ///< host
   bool json = false;

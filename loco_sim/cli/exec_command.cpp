@@ -79,6 +79,7 @@ void set_output(const ExecArguments& a, exec::Options& o) {
   o.keep_going = a.keep_going;
   o.checks = a.check;
   o.lockstep = a.lockstep;
+  o.every_packet = a.every_packet;
   o.terminal = a.terminal;
   o.trace_bytes_max = sim::memory_share();
   o.debug = a.debug;
@@ -109,6 +110,7 @@ std::string report(const exec::Result& r) {
   }
   out += fmt::format(")\nnetwork: {} packets, {} bytes, {} completions\n", r.counters.packets_sent,
                      r.counters.wire_bytes_sent, r.counters.completions);
+  if (r.packets_left_out != 0) out += fmt::format("left out: {} packets like those before them\n", r.packets_left_out);
   const auto list = [&out](const char* what, const std::vector<std::string>& lines) {
     for (const std::string& line : lines) out += fmt::format("{}: {}\n", what, text::printable(line));
   };
@@ -147,6 +149,7 @@ ordered_json to_json(const exec::Result& r, bool checked, const std::optional<Ve
   out["changes_of_control"] = r.changes_of_control;
   for (const auto& [name, count] : r.changes) out["changes"][name] = count;
   for (const nic::NamedCounter& counter : nic::kCounters) out["counters"][counter.name] = r.counters.*counter.member;
+  out["packets_left_out"] = r.packets_left_out;
   if (checked) {
     out["mistakes"] = r.mistakes;
     out["loads_and_stores_checked"] = r.accesses_told;

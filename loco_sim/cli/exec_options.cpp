@@ -40,6 +40,8 @@ constexpr std::array kRows = {
     row<&A::libraries>("--libraries", "Print the folder of the libraries that are put in front of programs'"),
     row<&A::terminal>("--terminal", "Programs take their standard input for a terminal"),
     row<&A::lockstep>("--lockstep", "Posts change control at once"),
+    row<&A::every_packet>("--every-packet",
+                          "Simulate every packet of long WRITEs, whose middle is left out otherwise (same results)"),
     row<&A::json>("--json", "Print JSON: what the programs printed, and the report"),
     row<&A::quiet>("-q,--quiet", "No report when all is well"),
     row<&A::scenario>("scenario", "Scenario file (YAML) of the workload programs; without it, programs behind --"),

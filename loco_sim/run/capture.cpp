@@ -37,7 +37,87 @@ fabric::Transport transport_of(const nic::System& system, const fabric::Packet& 
       return fabric::Transport::rc;
   }
 }
+
+/// What is before the bytes of a packet in a spool.
+struct SpooledHead {
+  std::int64_t at_ps = 0;
+  std::uint32_t interface = 0;
+  std::uint32_t length = 0;
+  std::uint64_t bytes = 0;
+};
 }  // namespace
+
+bool LinkRecorder::captures(fabric::topology::LinkId link) const {
+  return link < interfaces_.size() && interfaces_[link] != fabric::kNone;
+}
+
+void LinkRecorder::watch(const nic::System& system, std::vector<std::uint32_t> interfaces) {
+  system_ = &system;
+  interfaces_ = std::move(interfaces);
+  identifications_.assign(interfaces_.size(), 0);
+  const fabric::PacketNetwork& network = *system.network().packet_network();
+  const std::uint64_t largest = network.config().packet_max.count;
+  for (fabric::topology::LinkId id = 0; id < network.links(); ++id) {
+    const fabric::topology::LinkSpec& link = network.graph().link(id).spec;
+    const sim::Duration whole = sim::transmission_time({2 * largest}, link.rate);
+    behind_ = std::max(behind_, link.delay + whole + network.config().delivery_latency);
+  }
+}
+
+void LinkRecorder::keep(fabric::topology::LinkId link, sim::SimTime begins, std::vector<std::byte> bytes,
+                        std::uint32_t length) {
+  kept_.push_back({begins, interfaces_[link], length, std::move(bytes)});
+  if (kept_.size() < kKeptMost) return;
+  const sim::SimTime now = system_->now();
+  if (now.ps > behind_.ps) hand_over_until(now - behind_);
+}
+
+void LinkRecorder::on_packet(fabric::topology::LinkId link, sim::SimTime begins, const fabric::Packet& packet) {
+  if (!captures(link)) return;
+  const std::span<const std::byte> payload = system_->payload(packet);
+  const std::uint32_t snap = looks_like_ethertype(payload) ? 0 : options_.payload;
+  const std::uint16_t identification = identifications_[link]++;
+  fabric::Frame frame = fabric::roce_frame(packet, transport_of(*system_, packet), payload, snap, identification);
+  keep(link, begins, std::move(frame.bytes), frame.length);
+}
+
+void LinkRecorder::on_pause(fabric::topology::LinkId link, sim::SimTime begins, std::uint8_t classes, bool stop) {
+  if (!captures(link)) return;
+  const auto device = system_->network().packet_network()->graph().link(link).from;
+  fabric::Frame frame = fabric::pause_frame(device, classes, stop);
+  keep(link, begins, std::move(frame.bytes), frame.length);
+}
+
+void LinkRecorder::hand_over_until(sim::SimTime end) {
+  std::ranges::stable_sort(kept_, &CapturedPacket::before);
+  const auto first_left = std::ranges::find_if(kept_, [&](const CapturedPacket& p) { return p.at >= end; });
+  for (auto packet = kept_.begin(); packet != first_left; ++packet) sink_(*packet);
+  kept_.erase(kept_.begin(), first_left);
+}
+
+PacketSpool::PacketSpool() : file_(std::tmpfile()) {
+  if (!file_) throw cannot_write("a temporary file");
+}
+
+void PacketSpool::put(const CapturedPacket& packet) {
+  const SpooledHead head{packet.at.ps, packet.interface, packet.length, packet.bytes.size()};
+  static_cast<void>(std::fwrite(&head, sizeof head, 1, file_.get()));  // next() looks for errors
+  static_cast<void>(std::fwrite(packet.bytes.data(), 1, packet.bytes.size(), file_.get()));
+}
+
+void PacketSpool::rewind() {
+  errno = 0;
+  if (std::fflush(file_.get()) != 0 || std::ferror(file_.get()) != 0) throw cannot_write("a temporary file");
+  std::rewind(file_.get());
+}
+
+std::optional<CapturedPacket> PacketSpool::next() {
+  SpooledHead head{};
+  if (std::fread(&head, sizeof head, 1, file_.get()) != 1) return std::nullopt;
+  CapturedPacket packet{{head.at_ps}, head.interface, head.length, std::vector<std::byte>(head.bytes)};
+  if (std::fread(packet.bytes.data(), 1, head.bytes, file_.get()) != head.bytes) throw cannot_write("a temporary file");
+  return packet;
+}
 
 Capture::Capture(const scenario::CaptureOptions& options) : options_(options) {
   errno = 0;
@@ -46,62 +126,66 @@ Capture::Capture(const scenario::CaptureOptions& options) : options_(options) {
 }
 
 Capture::~Capture() {
-  if (writer_ && out_.is_open()) write_until(sim::SimTime::max());
+  if (!writer_ || !out_.is_open()) return;
+  try {
+    write_rest();
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the run's own error is told
+  }
 }
 
-void Capture::watch(const nic::System& system) {
-  system_ = &system;
+void Capture::be_parted(std::size_t parts) {
+  spools_ = std::vector<PacketSpool>(parts > 1 ? parts : 0);
+  recorders_.clear();
+  for (std::size_t part = 0; part < parts; ++part)
+    recorders_.push_back(std::make_unique<LinkRecorder>(options_, [this, part](const CapturedPacket& packet) {
+      if (spools_.empty())
+        write(packet);
+      else
+        spools_[part].put(packet);
+    }));
+}
+
+void Capture::watch(std::size_t part, const nic::System& system) {
   const fabric::PacketNetwork& network = *system.network().packet_network();
   const fabric::topology::Topology& graph = network.graph();
-  const std::uint64_t largest = network.config().packet_max.count;
-  writer_.emplace(out_, options_.nanoseconds ? 9 : 12);
-  std::uint32_t interfaces = 0;
+  if (part == 0) writer_.emplace(out_, options_.nanoseconds ? 9 : 12);
+  std::vector<std::uint32_t> interfaces;
+  std::uint32_t count = 0;
   for (fabric::topology::LinkId id = 0; id < network.links(); ++id) {
     const fabric::topology::Link& link = graph.link(id);
     const std::string name = fmt::format("{}-{}", graph.name(link.from), graph.name(link.to));
     const bool wanted = options_.links.empty() || std::ranges::find(options_.links, name) != options_.links.end();
-    interfaces_.push_back(wanted ? interfaces++ : fabric::kNone);
-    if (wanted) writer_->interface(name);
-    const sim::Duration whole = sim::transmission_time({2 * largest}, link.spec.rate);
-    behind_ = std::max(behind_, link.spec.delay + whole + network.config().delivery_latency);
+    interfaces.push_back(wanted ? count++ : fabric::kNone);
+    if (wanted && part == 0) writer_->interface(name);
   }
+  recorders_.at(part)->watch(system, std::move(interfaces));
 }
 
-void Capture::keep(fabric::topology::LinkId link, sim::SimTime begins, std::vector<std::byte> bytes,
-                   std::uint32_t length) {
-  kept_.push_back({begins, number_++, interfaces_[link], length, std::move(bytes)});
-  if (kept_.size() < kKeptMost) return;
-  const sim::SimTime now = system_->now();
-  if (now.ps > behind_.ps) write_until(now - behind_);
+void Capture::write(const CapturedPacket& packet) {
+  writer_->packet(packet.interface, packet.at.ps, packet.bytes, packet.length);
 }
 
-void Capture::on_packet(fabric::topology::LinkId link, sim::SimTime begins, const fabric::Packet& packet) {
-  if (link >= interfaces_.size() || interfaces_[link] == fabric::kNone) return;
-  const std::span<const std::byte> payload = system_->payload(packet);
-  const std::uint32_t snap = looks_like_ethertype(payload) ? 0 : options_.payload;
-  fabric::Frame frame = fabric::roce_frame(packet, transport_of(*system_, packet), payload, snap, identification_++);
-  keep(link, begins, std::move(frame.bytes), frame.length);
-}
-
-void Capture::on_pause(fabric::topology::LinkId link, sim::SimTime begins, std::uint8_t classes, bool stop) {
-  if (link >= interfaces_.size() || interfaces_[link] == fabric::kNone) return;
-  const auto device = system_->network().packet_network()->graph().link(link).from;
-  fabric::Frame frame = fabric::pause_frame(device, classes, stop);
-  keep(link, begins, std::move(frame.bytes), frame.length);
-}
-
-void Capture::write_until(sim::SimTime end) {
-  std::ranges::sort(kept_, [](const Record& a, const Record& b) {
-    return a.at != b.at ? a.at < b.at : std::pair{a.interface, a.number} < std::pair{b.interface, b.number};
-  });
-  const auto first_left = std::ranges::find_if(kept_, [&](const Record& r) { return r.at >= end; });
-  for (auto r = kept_.begin(); r != first_left; ++r) writer_->packet(r->interface, r->at.ps, r->bytes, r->length);
-  kept_.erase(kept_.begin(), first_left);
+/// A link's packets are all of one part.
+void Capture::write_rest() {
+  for (const auto& recorder : recorders_) recorder->hand_over_rest();
+  std::vector<std::optional<CapturedPacket>> heads;
+  for (PacketSpool& spool : spools_) {
+    spool.rewind();
+    heads.push_back(spool.next());
+  }
+  for (;;) {
+    std::size_t first = heads.size();
+    for (std::size_t part = 0; part < heads.size(); ++part)
+      if (heads[part] && (first == heads.size() || heads[part]->before(*heads[first]))) first = part;
+    if (first == heads.size()) return;
+    write(*heads[first]);
+    heads[first] = spools_[first].next();
+  }
 }
 
 void Capture::finish() {
   errno = 0;
-  write_until(sim::SimTime::max());
+  write_rest();
   out_.close();
   if (!out_) throw cannot_write(options_.path);
 }

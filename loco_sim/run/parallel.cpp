@@ -36,12 +36,14 @@ struct PartOutcome {
 };
 
 void run_part(const scenario::Scenario& s, ClusterConfig config, nic::PartMeeting* meeting, std::uint8_t part,
-              PartOutcome& out) {
+              Capture* capture, PartOutcome& out) {
   try {
     config.network.share.part = part;
     config.meeting = meeting;
+    if (capture != nullptr) config.network.tap = &capture->tap(part);
     if (part != 0) config.budget = nullptr;  // the first part, on the calling thread, checks the budget for all
     out.cluster = std::make_unique<SimulatedCluster>(std::move(config));
+    if (capture != nullptr) capture->watch(part, out.cluster->system());
     out.measured = run_workloads(s, *out.cluster);
   } catch (...) {
     out.error = std::current_exception();
@@ -64,7 +66,7 @@ void rethrow_limits(const std::exception_ptr& error) {
 
 }  // namespace
 
-std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const ClusterConfig& whole) {
+std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const ClusterConfig& whole, Capture* capture) {
   ClusterConfig config = whole;
   config.network.share.ranked = true;
   const std::vector<std::uint8_t> part_of = nic::parts_of(machine_of(whole), s.threads);
@@ -75,12 +77,13 @@ std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& s, const Cl
   }
   const std::size_t parts = meeting ? meeting->parts() : 1;
   nic::PartMeeting* const place = meeting ? &*meeting : nullptr;
+  if (capture != nullptr) capture->be_parted(parts);
   std::vector<PartOutcome> all(parts);
   {
     std::vector<std::jthread> others;
     for (std::size_t p = 1; p < parts; ++p)
-      others.emplace_back([&, p] { run_part(s, config, place, static_cast<std::uint8_t>(p), all[p]); });
-    run_part(s, config, place, 0, all.front());
+      others.emplace_back([&, p] { run_part(s, config, place, static_cast<std::uint8_t>(p), capture, all[p]); });
+    run_part(s, config, place, 0, capture, all.front());
   }
   for (const PartOutcome& part : all) rethrow_limits(part.error);
   if (std::ranges::any_of(all, [](const PartOutcome& part) { return part.error != nullptr; })) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loco_sim/run/capture.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/workload.hpp"
@@ -24,8 +25,8 @@ struct ParallelRun {
 };
 
 /// Runs a scenario of which one_thread_because() says nothing. Nothing where something went wrong that only a run on
-/// one thread can tell. Throws what the budget throws.
+/// one thread can tell. `capture`, if any, sees the packets of all parts. Throws what the budget throws.
 [[nodiscard]] std::optional<ParallelRun> run_in_parallel(const scenario::Scenario& scenario,
-                                                         const ClusterConfig& config);
+                                                         const ClusterConfig& config, Capture* capture = nullptr);
 
 }  // namespace loco

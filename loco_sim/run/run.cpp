@@ -331,16 +331,18 @@ void fill_from_machine(const scenario::Scenario& scenario, const SimulatedCluste
 
 /// Runs on several threads, or with the same result as on several. Returns nothing if only a run on one thread can
 /// report what went wrong.
-std::optional<RunResult> run_on_threads(const scenario::Scenario& scenario, const ClusterConfig& config) {
+std::optional<RunResult> run_on_threads(const scenario::Scenario& scenario, const ClusterConfig& config,
+                                        Capture* capture) {
   std::optional<ParallelRun> run;
   try {
-    run = run_in_parallel(scenario, config);
+    run = run_in_parallel(scenario, config, capture);
   } catch (const sim::Interrupted& error) {
     throw Interrupted(told(scenario, error));
   } catch (const std::runtime_error& error) {
     throw RunError(told(scenario, error));
   }
   if (!run) return std::nullopt;
+  if (capture != nullptr) capture->finish();
   RunResult result;
   take_measured(scenario, std::move(run->measured), result);
   result.simulated_ps = run->ended.ps;
@@ -359,17 +361,22 @@ RunResult run_here(const scenario::Scenario& scenario, const RunOptions& options
   } catch (const sim::LimitReached& error) {
     throw RunError(told(scenario, error));
   }
-  const bool captures = options.capture && !scenario.capture.path.empty();
-  std::string_view one_thread = captures ? "a capture is written" : one_thread_because(scenario, config);
+  std::optional<Capture> capture;
+  if (options.capture && !scenario.capture.path.empty()) capture.emplace(scenario.capture);
+  std::string_view one_thread = one_thread_because(scenario, config);
   if (scenario.threads != 0 && one_thread.empty()) {
-    if (std::optional<RunResult> result = run_on_threads(scenario, config)) return std::move(*result);
+    std::optional<RunResult> result = run_on_threads(scenario, config, capture ? &*capture : nullptr);
+    if (result) return std::move(*result);
+    if (capture) capture.emplace(scenario.capture);  // from its beginning again
     one_thread = "a part has failed, and one thread says how";
     config.network.share.ranked = true;  // so that the result is the same
   }
-  std::optional<Capture> capture;
-  if (options.capture && !scenario.capture.path.empty()) config.network.tap = &capture.emplace(scenario.capture);
+  if (capture) {
+    capture->be_parted(1);
+    config.network.tap = &capture->tap(0);
+  }
   SimulatedCluster cluster(config);
-  if (capture) capture->watch(cluster.system());
+  if (capture) capture->watch(0, cluster.system());
   config.network.tap = nullptr;  // not for runs beside it
   try {
     measured = run_workloads(scenario, cluster);

@@ -145,6 +145,8 @@ std::optional<Misfit> reduce_misfit(const Params& params, std::uint32_t nodes) {
   return misfit(Collective::reduce, params, nodes);
 }
 
-std::uint32_t collective_send_queue(const Params& /*params*/) { return collectives::kCollectiveUnderWay; }
+std::uint32_t collective_send_queue(const Params& /*params*/) {
+  return collectives::kCollectiveUnderWay * collectives::kCollectiveStreams;
+}
 
 }  // namespace loco::workloads

@@ -30,6 +30,14 @@ class KeyCache {
 
   /// True if the key was in the cache. Makes it the newest of its set. Precondition: bank < banks.
   bool touch(Key key, std::uint64_t bank = 0) { return sets_ == 0 || touch_in(set_of(key, bank), key); }
+  /// True if the key is in the cache. Changes nothing.
+  [[nodiscard]] bool holds(Key key, std::uint64_t bank = 0) const {
+    if (sets_ == 0) return true;
+    const std::size_t place = place_of(set_of(key, bank));
+    if (place == used_) return false;
+    const Key* const set = lines_.data() + place * ways_;
+    return std::find(set, set + ways_, key) != set + ways_;
+  }
   /// Has the simulating machine's cache fetch what touch() will look at. Changes nothing.
   void prefetch(Key key) const {
     if (sets_ == 0) return;

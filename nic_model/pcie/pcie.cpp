@@ -166,6 +166,17 @@ sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::S
   return times.there;
 }
 
+Counters counted_by_read(const HardwareProfile& p, Address address, std::uint32_t from, std::uint32_t to) {
+  const std::uint64_t step = p.pcie_read_completion.count;
+  const auto completions = [&](std::uint32_t bytes) { return (address + bytes + step - 1) / step; };
+  Counters c;
+  c.tlps_down = c.events = completions(to) - completions(from);
+  c.pcie_bytes_down = to - from + c.tlps_down * p.pcie_completion_header.count;
+  c.tlps_up = to / p.pcie_mrrs.count - from / p.pcie_mrrs.count;
+  c.pcie_bytes_up = c.tlps_up * p.pcie_read_header.count;
+  return c;
+}
+
 sim::SimTime there_before(const Engine& engine, NicId node, sim::SimTime newest, Address address, std::uint32_t part,
                           std::uint32_t done) {
   if (part >= done || is_scattered(address)) return newest;

@@ -104,6 +104,14 @@ void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base
     engine.caches[nic].has_translation(translation_key(engine, nic, key, at));
 }
 
+std::uint64_t translated(const Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size) {
+  const std::uint64_t page = engine.profile(nic).nic_translation_page.count;
+  Address at = base;
+  while (at < base + size && engine.caches[nic].holds_translation(translation_key(engine, nic, key, at)))
+    at = (at / page + 1) * page;
+  return std::min(at - base, size);
+}
+
 bool take_unit(Engine& engine, QpId id, const Wqe& wqe, std::uint32_t number, sim::Duration& stall) {
   const NicId node = engine.connections[id].node();
   const HardwareProfile& p = engine.profile(node);

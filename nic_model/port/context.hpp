@@ -32,6 +32,8 @@ class ContextCaches {
   // True if the key was in the cache. It is from now on.
   bool has_context(std::uint32_t key) { return contexts_.touch(key); }
   bool has_translation(std::uint64_t key) { return translations_.touch(key); }
+  /// The same, without using it.
+  [[nodiscard]] bool holds_translation(std::uint64_t key) const { return translations_.holds(key); }
   bool has_read_state(std::uint32_t key, std::uint32_t slot) { return read_states_.touch(key, slot); }
 
   [[nodiscard]] sim::SimTime unit_free_since(std::uint32_t units) const { return units_.free_since(units); }
@@ -148,6 +150,9 @@ static_assert(sizeof(NicContext) == sim::kCacheLine / 2, "there can be millions"
 
 /// Loads the translations of these pages of a region into the NIC's cache, as any use of them does.
 void use_translations(Engine& engine, NicId nic, std::uint32_t key, Address base, std::uint64_t size);
+/// How many bytes from `base` on, at most `size`, are in pages whose translations are there.
+[[nodiscard]] std::uint64_t translated(const Engine& engine, NicId nic, std::uint32_t key, Address base,
+                                       std::uint64_t size);
 /// Asks for a processing unit, and for the cache entries that the queue pair's next work request needs. If it returns
 /// false, the queue pair waits, and start() is called when a unit is free. If true, `stall` is what the missing
 /// contexts cost.

@@ -25,6 +25,13 @@ void AckTimers::watch(Engine& engine, std::uint32_t index, QpId qp, sim::Duratio
   look_at(engine, index, at);
 }
 
+void AckTimers::look_sooner(Engine& engine, std::uint32_t index, sim::Duration time) {
+  if (!pending_) return;
+  engine.cancel(event_);
+  next_ = next_ - time;
+  event_ = engine.schedule(kEventAckTimers, index, 0, next_);
+}
+
 void AckTimers::look(Engine& engine, std::uint32_t index) {
   const sim::SimTime until = next_ + shortest_;
   pending_ = false;

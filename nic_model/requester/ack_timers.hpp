@@ -8,6 +8,7 @@
 // In parts of a machine each NIC looks by itself, at its own times. Private to nic_model/.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "nic_model/engine/engine.hpp"
@@ -22,6 +23,10 @@ class AckTimers {
   void watch(Engine& engine, std::uint32_t index, QpId qp, sim::Duration shortest);
   /// kEventAckTimers: schedules events for deadlines before the next look.
   void look(Engine& engine, std::uint32_t index);
+  /// When the next look is, if there is one.
+  [[nodiscard]] std::optional<sim::SimTime> next_look() const { return pending_ ? std::optional(next_) : std::nullopt; }
+  /// The next look comes so much sooner. Precondition: it is not before now then.
+  void look_sooner(Engine& engine, std::uint32_t index, sim::Duration time);
   bool operator==(const AckTimers&) const = default;
 
  private:

@@ -4,6 +4,7 @@
 
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/engine/hash_parts.hpp"
+#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
@@ -116,8 +117,21 @@ SpareBytes Requester::spare_bytes(const Engine& engine, QpId id, std::uint32_t n
   const SendEntry& e = entry(number);
   if (!sends_payload(e.wqe.opcode) || e.wqe.inline_data || e.status != Status::success || repeats()) return {};
   const std::uint32_t ahead = e.payload_read - std::min(e.payload_read, e.sent);
-  if (e.payload_read < e.wqe.length) return {.bytes = e.wqe.length - std::max(e.payload_read, e.sent), .ahead = ahead};
-  return {.bytes = e.ready <= engine.now() ? e.wqe.length - e.sent : 0, .ahead = ahead};
+  SpareBytes spare{.ahead = ahead,
+                   .sent = e.sent,
+                   .read = payload_burst_ && payload_next_ == number
+                               ? engine.links[engine.connections[id].node()].bursts().read().done
+                               : e.payload_read,
+                   .from = e.wqe.local + e.sent,
+                   .to = e.wqe.remote + e.sent,
+                   .all_read = e.payload_read == e.wqe.length,
+                   .last_read = payload_next_ == started_ || (payload_next_ == number && number + 1 == started_)};
+  if (e.payload_read < e.wqe.length) {
+    spare.bytes = e.wqe.length - std::max(e.payload_read, e.sent);
+  } else if (e.ready <= engine.now()) {
+    spare.bytes = e.wqe.length - e.sent;
+  }
+  return spare;
 }
 
 void Requester::shorten(Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes) {
@@ -128,7 +142,12 @@ void Requester::shorten(Engine& engine, QpId id, std::uint32_t number, std::uint
   e.wqe.length -= bytes;
   e.wqe.local += bytes;  // what is left is the message's end
   e.wqe.remote += bytes;
+  e.left_out += bytes;
   e.payload_read = std::min(e.payload_read, e.wqe.length);
+  if (e.payload_read > e.sent && !is_scattered(e.wqe.local)) {  // what was read ahead belongs to the part left out
+    sample(engine, engine.connections[id].node(), e.wqe.local + e.sent,
+           BufferPart{e.buffer, e.sent, e.payload_read - e.sent}, {});
+  }
   e.packets -= packets;
   for (std::uint32_t later = number + 1; later != started_; ++later) edit(later).psn = edit(later).psn + back;
   next_psn_ = next_psn_ + back;
@@ -139,7 +158,12 @@ void Requester::shorten(Engine& engine, QpId id, std::uint32_t number, std::uint
 void Requester::write_cqe(Engine& engine, QpId id, std::uint32_t number, Status status, sim::Duration delay) const {
   const Wqe& wqe = entry(number).wqe;
   post_cqe(engine, domain_, cq_,
-           {.wr_id = wqe.wr_id, .qp = id, .opcode = wqe.opcode, .status = status, .length = wqe.length, .wqe = number},
+           {.wr_id = wqe.wr_id,
+            .qp = id,
+            .opcode = wqe.opcode,
+            .status = status,
+            .length = wqe.length + entry(number).left_out,
+            .wqe = number},
            delay + engine.profile(engine.connections[id].node()).nic_cqe);
 }
 

@@ -64,6 +64,7 @@ struct SendEntry {
   std::uint32_t sent = 0;          // bytes
   std::uint32_t received = 0;      // bytes of a READ's response
   std::uint32_t acked = 0;         // packets of a WRITE or SEND known to have arrived, if each is answered
+  std::uint32_t left_out = 0;      // bytes that shorten() has taken off
   std::uint32_t track = kNone;     // in Engine::tracks: if each packet is answered; READs also if packets can be lost
   // When memory may be read for its payload; once part of it has been read, when that part is in the NIC. Without a
   // payload to read: when it may be sent.

@@ -458,6 +458,38 @@ static void write_to(int i) {
 """
 
 
+@pytest.mark.parametrize("flags, found", [("0", "1 -1 1"), ("SA_RESTART", "1 0 1")])
+def test_an_alarm_while_waiting_for_an_event(run, compiled, flags, found):
+    # ibv_get_cq_event(3) reads from a descriptor: a signal ends that, unless its handler says otherwise (signal(7))
+    pair = PAIR.replace("static void must", "static struct ibv_comp_channel *events;\nstatic void must").replace(
+        "16, NULL, NULL, 0", "16, NULL, events ? events : (events = ibv_create_comp_channel(context)), 0")
+    program = compiled(f"""
+        #define _GNU_SOURCE
+        #include <errno.h>
+        #include <signal.h>
+        #include <sys/time.h>
+        {pair}
+        static int alarms;
+        static void on_alarm(int signal) {{
+          ++alarms;
+          if ({flags}) write_to(0);
+        }}
+        int main(void) {{
+          setup();
+          must(ibv_req_notify_cq(cq[0], 0) == 0);
+          struct sigaction a = {{.sa_handler = on_alarm, .sa_flags = {flags}}};
+          sigaction(SIGALRM, &a, NULL);
+          struct itimerval t = {{.it_value = {{0, 1000}}}};
+          setitimer(ITIMER_REAL, &t, NULL);
+          struct ibv_cq *which;
+          void *c;
+          int got = ibv_get_cq_event(events, &which, &c);
+          printf("%d %d %d", alarms, got, got == 0 ? which == cq[0] : errno == EINTR);
+          return 0;
+        }}""")
+    assert run(program, options=("--hosts", "1")).ends_well().out[0] == found
+
+
 def test_barriers_of_openmp(run, compiled):
     # its runtime waits by system calls of its own
     program = compiled("""

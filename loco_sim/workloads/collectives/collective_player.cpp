@@ -69,6 +69,10 @@ class CollectiveMember {
  private:
   using State = std::vector<std::uint8_t>;
   enum : std::uint8_t { kWaiting, kCome, kTaken };
+  struct Stream {
+    std::size_t next = 0;         // of its sends
+    std::uint32_t under_way = 0;  // moves
+  };
 
   void fill() {
     for (Slot slot = 0; slot < schedule_.slots; ++slot) {
@@ -116,7 +120,8 @@ class CollectiveMember {
     complete_.assign(plan_.sends.size(), 0);
     received_.assign(plan_.receives.size(), kWaiting);
     next_of_.clear();
-    for (const auto& [rank, receives] : plan_.from) next_of_.emplace_back(&receives, 0);
+    for (const std::vector<std::uint32_t>& receives : plan_.from) next_of_.emplace_back(&receives, 0);
+    streams_.assign(plan_.to.size(), {});
     come_.clear();
     completed_ = taken_ = 0;
     first_unsent_ = under_way_ = steps_done_ = 0;
@@ -213,12 +218,13 @@ class CollectiveMember {
       complete_[s] = 1;
       ++completed_;
       under_way_ -= kPutsOfMove;
+      --streams_[plan_.sends[s].stream].under_way;
     }
     done.clear();
     return any;
   }
 
-  /// Moves of one sender arrive in order.
+  /// Moves of a stream arrive in order.
   bool look() {
     bool any = false;
     for (auto& [receives, next] : next_of_)
@@ -267,17 +273,30 @@ class CollectiveMember {
     if (all_.leaps.on()) all_.leaps.let_go();
   }
 
-  bool send() {
+  bool send() { return schedule_.pace == Pace::streams ? send_streams() : send_in_order(); }
+
+  /// Whoever waits for data holds up its own stream only.
+  bool send_streams() {
+    bool any = false;
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      const std::vector<std::uint32_t>& sends = plan_.to[i];
+      Stream& stream = streams_[i];
+      while (stream.next < sends.size() && stream.under_way < schedule_.under_way && waits_[sends[stream.next]] == 0) {
+        post(sends[stream.next++]);
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  bool send_in_order() {
     bool any = false;
     const std::uint32_t most = std::min(kCollectiveUnderWay, schedule_.under_way * kPutsOfMove);
     while (first_unsent_ < plan_.sends.size() && sent_[first_unsent_] != 0) ++first_unsent_;
     for (std::uint32_t s = first_unsent_; s < plan_.sends.size() && under_way_ + kPutsOfMove <= most; ++s) {
       if (sent_[s] != 0) continue;
       if (all_.rounds.leaves_out(round_of(s))) return any;
-      if (waits_[s] != 0) {
-        if (schedule_.pace == Pace::in_order) return any;
-        continue;
-      }
+      if (waits_[s] != 0) continue;
       if (schedule_.pace == Pace::complete && s > 0 && complete_[s - 1] == 0) return any;
       if (plan_.sends[s].behind != kNone && received_[plan_.sends[s].behind] == kWaiting) return any;
       all_.rounds.begins(round_of(s));
@@ -306,6 +325,7 @@ class CollectiveMember {
     const std::uint64_t token = (std::uint64_t{channel_} << 32U) | s;
     sent_[s] = 1;
     under_way_ += kPutsOfMove;
+    ++streams_[plan_.sends[s].stream].under_way;
     if (all_.leaps.on()) {
       Region place = to;
       place.base += there;
@@ -380,7 +400,8 @@ class CollectiveMember {
   State sent_;
   State complete_;
   State received_;
-  std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> next_of_;  // by sender: its next move
+  std::vector<std::pair<const std::vector<std::uint32_t>*, std::size_t>> next_of_;  // by stream to here: its next move
+  std::vector<Stream> streams_;                                                     // from here
   std::vector<std::uint32_t> come_;  // receives that have arrived and are not processed
   std::uint32_t first_unsent_ = 0;
   std::uint32_t steps_done_ = 0;  // number of finished steps of those that may be left out

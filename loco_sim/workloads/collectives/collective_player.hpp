@@ -26,8 +26,10 @@ struct CollectivePlay {
   sim::BitsPerSecond reduce_rate{};  ///< rate at which a rank adds; zero: adding takes no time
 };
 
-/// Limit on a thread's work requests in flight.
+/// Limit on a thread's work requests in flight, or on those of a stream.
 inline constexpr std::uint32_t kCollectiveUnderWay = 16;
+/// Streams from one rank to another: those of two trees that both have this edge.
+inline constexpr std::uint32_t kCollectiveStreams = 2;
 
 /// Spawns the threads of all nodes; the nodes in their order are the ranks.
 void start_collective(const Setup& setup, CollectivePlay play);

@@ -1,6 +1,7 @@
 #include "loco_sim/workloads/collectives/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace loco::workloads::collectives {
 
@@ -8,17 +9,33 @@ namespace {
 void add_unique(std::vector<std::uint32_t>& list, std::uint32_t value) {
   if (list.empty() || list.back() != value) list.push_back(value);
 }
+
+/// Of which there are as many as a rank has neighbours, by their numbers.
+void find_streams(const Schedule& schedule, std::vector<RankPlan>& plans) {
+  using Streams = std::map<std::pair<Rank, std::uint32_t>, std::vector<std::uint32_t>>;
+  std::vector<Streams> to(schedule.ranks), from(schedule.ranks);
+  for (std::uint32_t m = 0; m < schedule.moves.size(); ++m) {
+    const Move& move = schedule.moves[m];
+    RankPlan& sender = plans[move.from];
+    RankPlan& receiver = plans[move.to];
+    to[move.from][{move.to, move.stream}].push_back(static_cast<std::uint32_t>(sender.sends.size()));
+    from[move.to][{move.from, move.stream}].push_back(static_cast<std::uint32_t>(receiver.receives.size()));
+    sender.sends.push_back({.move = m});
+    receiver.receives.push_back({.move = m});
+  }
+  for (Rank r = 0; r < schedule.ranks; ++r) {
+    for (auto& [key, sends] : to[r]) {
+      for (const std::uint32_t s : sends) plans[r].sends[s].stream = static_cast<std::uint32_t>(plans[r].to.size());
+      plans[r].to.push_back(std::move(sends));
+    }
+    for (auto& [key, receives] : from[r]) plans[r].from.push_back(std::move(receives));
+  }
+}
 }  // namespace
 
 std::vector<RankPlan> plan(const Schedule& schedule) {
   std::vector<RankPlan> plans(schedule.ranks);
-  for (std::uint32_t m = 0; m < schedule.moves.size(); ++m) {
-    const Move& move = schedule.moves[m];
-    plans[move.from].sends.push_back({.move = m});
-    RankPlan& to = plans[move.to];
-    to.from[move.from].push_back(static_cast<std::uint32_t>(to.receives.size()));
-    to.receives.push_back({.move = m});
-  }
+  find_streams(schedule, plans);
   for (RankPlan& p : plans) {
     std::vector<std::vector<std::uint32_t>> into(schedule.slots);  // receives
     std::vector<std::vector<std::uint32_t>> out_of(schedule.slots);

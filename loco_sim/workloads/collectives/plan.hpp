@@ -15,6 +15,7 @@ inline constexpr std::uint32_t kNone = 0xffffffffU;
 struct RankPlan {
   struct Send {
     std::uint32_t move = 0;
+    std::uint32_t stream = 0;      // index in `to`
     std::uint32_t waits = 0;       // moves that have to come first
     std::uint32_t behind = kNone;  // staged: the receive that has to come first
   };
@@ -25,7 +26,8 @@ struct RankPlan {
   };
   std::vector<Send> sends{};
   std::vector<Receive> receives{};
-  std::map<Rank, std::vector<std::uint32_t>> from{};  // receives by who sends them, in order
+  std::vector<std::vector<std::uint32_t>> to{};    // sends of each stream to each rank, in order
+  std::vector<std::vector<std::uint32_t>> from{};  // receives of each stream from each rank, in order
 };
 
 /// By rank.

@@ -1,11 +1,8 @@
 #include "loco_sim/workloads/collectives/schedule.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <iterator>
 #include <numeric>
-#include <utility>
 
 namespace loco::workloads::collectives {
 
@@ -116,87 +113,28 @@ std::uint32_t depth(Rank r, Rank n, Rank (*parent)(Rank, Rank)) {
   return d;
 }
 
-/// A chunk's way over one edge of a tree: up, summed, or down. `level`: number of edges before it, on the longest way
-/// up.
-struct Hop {
-  std::uint32_t chunk = 0;  // number within its tree
-  std::uint32_t level = 0;
-  Move move{};
-};
-
-std::vector<Hop> hops(const Schedule& s, Rank (*parent)(Rank, Rank), Slot first, Slot last) {
+/// Chunks [first, last) go up a tree, summed on the way, and down it again. A step is a level of the tree and a chunk.
+void add_tree(Schedule& s, Rank (*parent)(Rank, Rank), Slot first, Slot last, std::uint32_t stream) {
   const Rank n = s.ranks;
   std::uint32_t deepest = 0;
   for (Rank r = 0; r < n; ++r) deepest = std::max(deepest, depth(r, n, parent));
-  std::vector<Hop> all;
   for (Slot c = first; c < last; ++c)
     for (Rank r = 0; r < n; ++r) {
       const Rank up = parent(r, n);
       if (up == kRoot) continue;
       const std::uint32_t d = depth(r, n, parent);
-      all.push_back({c - first, deepest - d, {0, r, up, true, row(c, 1)}});
-      all.push_back({c - first, deepest + d, {0, up, r, false, row(c, 1)}});
+      s.moves.push_back({c - first + deepest - d, r, up, true, row(c, 1), stream});
+      s.moves.push_back({c - first + deepest + d, up, r, false, row(c, 1), stream});
     }
-  return all;
 }
 
-/// Assigns a round to each hop. In a round each rank sends at most one hop and receives at most one, and it sends only
-/// what arrived in an earlier round. Hops take the next free round in the order of chunk and level, weighted by
-/// `of_chunk` and `of_level`. Returns the number of rounds.
-std::uint32_t give_rounds(std::vector<Hop>& all, std::uint32_t of_chunk, std::uint32_t of_level, const Schedule& s) {
-  std::ranges::stable_sort(all, {}, [=](const Hop& h) { return of_chunk * h.chunk + of_level * h.level; });
-  std::vector<std::vector<std::uint32_t>> into(std::size_t{s.ranks} * s.slots);  // what arrives in a rank's slot
-  const auto at = [&s](Rank rank, const Move& m) { return std::size_t{rank} * s.slots + m.pieces.front().to; };
-  for (std::uint32_t i = 0; i < all.size(); ++i) into[at(all[i].move.to, all[i].move)].push_back(i);
-  constexpr std::uint32_t kNoRound = 0xffffffffU;
-  std::vector<std::uint32_t> round(all.size(), kNoRound);
-  const std::size_t looked_at = std::size_t{32} * s.ranks;  // enough, since later hops have later rounds
-  std::vector<std::uint32_t> left;
-  std::uint32_t next = 0;
-  std::uint32_t now = 0;
-  for (; next < all.size() || !left.empty(); ++now) {
-    while (next < all.size() && left.size() < looked_at) left.push_back(next++);
-    std::vector<bool> sends(s.ranks);
-    std::vector<bool> receives(s.ranks);
-    const auto has_come = [&](std::uint32_t i) { return round[i] < now; };
-    std::erase_if(left, [&](std::uint32_t i) {
-      const Move& m = all[i].move;
-      if (sends[m.from] || receives[m.to]) return false;
-      for (const std::uint32_t before : into[at(m.from, m)])
-        if (all[before].level < all[i].level && !has_come(before)) return false;
-      sends[m.from] = receives[m.to] = true;
-      round[i] = now;
-      return true;
-    });
-  }
-  for (std::uint32_t i = 0; i < all.size(); ++i) all[i].move.step = round[i];
-  return now;
-}
-
-/// Chunks go up one tree, summed on the way, and down it again; half of them in each tree. Each rank is an inner node
-/// of one tree and a leaf of the other, so both together can use its port fully in both directions, provided that no
-/// rank is sent two hops at a time (Sanders and others, section 3, color the edges for that).
+/// Half of the chunks in each of two trees. Each rank is an inner node of one and a leaf of the other, so both together
+/// can use its port fully in both directions. Every edge is a stream each way, with some chunks under way, as in NCCL:
+/// in rounds, for which Sanders and others color the edges (section 3), a round trip is lost behind each chunk.
 void add_double_tree(Schedule& s) {
   const std::uint32_t half = s.slots / 2;
-  std::vector<Hop> all = hops(s, tree_parent, 0, half);
-  std::vector<Hop> second = hops(s, second_parent, half, s.slots);
-  std::ranges::move(second, std::back_inserter(all));
-  // The weights that give nearly the fewest rounds depend on the number of ranks.
-  constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 3> kWeights = {{{1, 1}, {5, 4}, {2, 1}}};
-  std::pair<std::uint32_t, std::uint32_t> best = kWeights[0];
-  std::uint32_t fewest = 0xffffffffU;
-  constexpr std::uint32_t kTried = 32;  // chunks of a tree to try; more follow the same pattern
-  std::vector<Hop> some;
-  std::ranges::copy_if(all, std::back_inserter(some), [](const Hop& hop) { return hop.chunk < kTried; });
-  for (const auto& weights : kWeights) {
-    std::vector<Hop> tried = some;
-    const std::uint32_t rounds = give_rounds(tried, weights.first, weights.second, s);
-    if (rounds >= fewest) continue;
-    fewest = rounds;
-    best = weights;
-  }
-  give_rounds(all, best.first, best.second, s);
-  for (Hop& hop : all) s.moves.push_back(std::move(hop.move));
+  add_tree(s, tree_parent, 0, half, 0);
+  add_tree(s, second_parent, half, s.slots, 1);
 }
 
 // All-to-all: of the first n slots slot d is for rank d; slot n + r is what rank r has sent.
@@ -315,8 +253,7 @@ Schedule make_schedule(Collective what, Algorithm how, Rank ranks, std::uint32_t
       break;
     case double_tree:
       s.slots = s.parts = std::max(2U, chunks);
-      s.pace = Pace::in_order;
-      s.under_way = 2;
+      s.pace = Pace::streams;
       add_double_tree(s);
       break;
     case hierarchical:

@@ -4,8 +4,8 @@
 //
 // A rank's buffer has `slots` of the same size. A move begins when everything that it sends is there: all moves of
 // earlier steps into these slots of its sender have arrived and have been added or placed. Depending on the schedule's
-// pace, the sender's previous move must also be complete, or what was sent to it one step earlier must have arrived.
-// The ranks of a move differ.
+// pace, the sender's previous move must also be complete, what was sent to it one step earlier must have arrived, or
+// moves of the same stream wait for each other only. The ranks of a move differ.
 //
 // Sources: ring all-reduce: Patarasuk and Yuan, JPDC 2009; recursive halving and doubling, pairwise exchange,
 // scatter-all-gather broadcast: Thakur, Rabenseifner and Gropp, IJHPCA 2005; Bruck and others, IEEE TPDS 1997; two
@@ -52,12 +52,13 @@ struct Move {
   Rank to = 0;
   bool add = false;
   std::vector<Piece> pieces{};
+  std::uint32_t stream = 0;  ///< moves of a stream from one rank to another arrive in order
 };
 
 /// What a rank waits for before a move besides the data that it sends.
 enum class Pace : std::uint8_t {
   free,      ///< nothing
-  in_order,  ///< its previous move to leave
+  streams,   ///< its previous move of the same stream to leave, with a limit for each of them
   complete,  ///< its previous move to complete
   staged,    ///< the arrival of what was sent to it one step earlier
 };
@@ -67,8 +68,9 @@ struct Schedule {
   std::uint32_t slots = 0;  ///< of a rank's buffer
   std::uint32_t parts = 0;  ///< slots that the size of the collective is divided by
   Pace pace = Pace::free;
-  std::uint32_t under_way = 8;  ///< moves that a rank sends at once; few of chunks, so that the first is not delayed
-  std::vector<Move> moves{};    ///< ascending by step
+  std::uint32_t under_way = 8;  ///< moves that a rank sends at once, of each stream where these are paced; few of
+                                ///< chunks, so that the first is not delayed
+  std::vector<Move> moves{};  ///< ascending by step
 };
 
 /// True if the algorithm can do that with this many ranks (at least 2). `group`: of hierarchical, the number of

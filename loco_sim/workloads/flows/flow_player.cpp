@@ -21,7 +21,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
         list_(std::move(list)),
         how_(how),
         states_(list_.flows.size()),
-        leaps_(cluster_, {.possible = how_.means != Means::read && place_.part().name.empty()},
+        leaps_(cluster_, {.possible = how_.means != Means::read && place_.part().name.empty(), .fault = how.leap_fault},
                [this](std::uint32_t f, std::uint32_t bytes, std::uint32_t packets) {
                  states_[f].left -= bytes;
                  states_[f].sent += packets;

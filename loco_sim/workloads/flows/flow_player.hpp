@@ -14,6 +14,7 @@
 
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/flows/flow.hpp"
+#include "loco_sim/workloads/flows/leap_fault.hpp"
 #include "loco_sim/workloads/part.hpp"
 
 namespace loco::workloads::flows {
@@ -24,6 +25,7 @@ enum class Means : std::uint8_t { write, read, send };
 struct Play {
   QueuePairs queue_pairs = QueuePairs::pair;
   Means means = Means::write;
+  LeapFault leap_fault = LeapFault::none;
 };
 
 class Player;

@@ -206,7 +206,34 @@ std::int64_t Leaps::time_left_ps() const {
   return *starts_.begin() - left_out_ps_ - cluster_.system().now().ps - kTurnPs;
 }
 
+/// From now until somebody begins something else: a flow that starts by itself, or who waits for a message to end.
+std::int64_t Leaps::left_to_begin_ps() const {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  if (!starts_.empty()) least = *starts_.begin() - left_out_ps_ - cluster_.system().now().ps;
+  if (options_.least_under_way == 0) return least;
+  for (const auto& [through, queue] : queues_) {
+    const Under& f = under_way_.at(queue.front());
+    least = std::min(least, static_cast<std::int64_t>((f.bytes - f.sent.position()) / f.segment) * f.sent.took_ps());
+  }
+  return least;
+}
+
+/// Payload is read over PCIe faster than it is sent, and a leap puts that off: a message is read as far ahead behind it
+/// as before. So whatever else the host does must begin when all is read, in either run. What is read is sent later, so
+/// it takes no longer than sending does.
+bool Leaps::reading_ends_in_time(const std::deque<std::uint32_t>& queue, std::int64_t until_ps) const {
+  const Under& f = under_way_.at(queue.front());
+  const std::uint64_t unsent = f.bytes - f.sent.position();
+  const std::uint64_t unread = cluster_.system().spare_bytes(f.qp, f.work_request).bytes;
+  if (queue.size() > 1) return false;  // the payload of the next one is read behind this one's
+  if (unread == unsent) return true;   // all is read
+  return static_cast<std::int64_t>(unread / f.segment + 1) * f.sent.took_ps() < until_ps;
+}
+
 std::optional<Leaps::Plan> Leaps::exactly(const std::vector<std::uint32_t>& flows) const {
+  const std::int64_t until_ps = left_to_begin_ps();
+  if (!std::ranges::all_of(queues_, [&](const auto& queue) { return reading_ends_in_time(queue.second, until_ps); }))
+    return std::nullopt;
   std::int64_t longest = 0;
   for (const std::uint32_t f : flows) longest = std::max(longest, under_way_.at(f).sent.took_ps());
   std::int64_t period = longest;
@@ -225,7 +252,7 @@ std::optional<Leaps::Plan> Leaps::exactly(const std::vector<std::uint32_t>& flow
     if (at_host.try_emplace(f.to.node, bytes).first->second != bytes) return std::nullopt;
   }
   if (times <= 0) return std::nullopt;
-  Plan plan{.time_ps = times * period};
+  Plan plan{.time_ps = times * period, .period_ps = period};
   for (const std::uint32_t flow : flows) {
     const Under& f = under_way_.at(flow);
     plan.leaps.push_back({flow, static_cast<std::uint64_t>(plan.time_ps / f.sent.took_ps()) * f.segment});
@@ -243,7 +270,7 @@ std::optional<Leaps::Plan> Leaps::nearly(const std::vector<std::uint32_t>& flows
     time = std::min(time, static_cast<std::int64_t>(std::min<Wide>(most, std::numeric_limits<std::int64_t>::max())));
   }
   if (time < longest) return std::nullopt;
-  Plan plan{.time_ps = time};
+  Plan plan{.time_ps = time, .period_ps = longest};
   for (const std::uint32_t flow : flows) {
     const Under& f = under_way_.at(flow);
     const std::uint64_t unit = std::lcm(std::uint64_t{f.mtu}, kAligned);
@@ -258,7 +285,8 @@ void Leaps::leap(const Plan& plan) {
   nic::System& system = cluster_.system();
   for (const Leap& leap : plan.leaps) {
     Under& f = under_way_.at(leap.flow);
-    const auto bytes = static_cast<std::uint32_t>(leap.bytes);
+    const auto bytes = static_cast<std::uint32_t>(
+        leap.bytes + (options_.fault == LeapFault::packet_too_many ? f.mtu : std::uint32_t{0}));
     const std::uint32_t packets = bytes / f.mtu;
     system.shorten_message(f.qp, f.work_request, bytes);
     system.use_translations(f.to.node, f.to.rkey, f.to.base + f.placed.position(), leap.bytes);
@@ -270,7 +298,7 @@ void Leaps::leap(const Plan& plan) {
     shorten_(leap.flow, bytes, packets);
   }
   system.poll_for_longer({plan.time_ps});
-  left_out_ps_ += plan.time_ps;
+  left_out_ps_ += plan.time_ps - (options_.fault == LeapFault::period_too_short ? plan.period_ps : 0);
 }
 
 }  // namespace loco::workloads::flows

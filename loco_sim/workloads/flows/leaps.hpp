@@ -23,6 +23,7 @@
 #include "fabric/packet.hpp"
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/flows/flow.hpp"
+#include "loco_sim/workloads/flows/leap_fault.hpp"
 #include "loco_sim/workloads/flows/steady_flow.hpp"
 
 namespace loco::workloads::flows {
@@ -31,10 +32,12 @@ class Leaps {
  public:
   struct Options {
     bool possible = true;
-    /// So many queue pairs must have messages under way. Otherwise a thread may do something at a time of its own.
+    /// Threads that wait for messages. So many queue pairs must have one under way, else a thread may do something at a
+    /// time of its own.
     std::size_t least_under_way = 0;
     /// Messages to a host go to the same place of its memory, each from the region's base on.
     bool one_place = true;
+    LeapFault fault = LeapFault::none;
   };
   /// What the player does for a leap: a flow's message is shorter by so many bytes, in so many packets.
   using Shorten = std::function<void(std::uint32_t flow, std::uint32_t bytes, std::uint32_t packets)>;
@@ -88,6 +91,7 @@ class Leaps {
   };
   struct Plan {
     std::int64_t time_ps = 0;
+    std::int64_t period_ps = 0;
     std::vector<Leap> leaps{};
   };
 
@@ -102,6 +106,8 @@ class Leaps {
   [[nodiscard]] std::uint64_t room_in_page(const Under& flow) const;
   [[nodiscard]] std::uint64_t room_by_pages(const Under& flow) const;
   [[nodiscard]] std::int64_t time_left_ps() const;
+  [[nodiscard]] std::int64_t left_to_begin_ps() const;
+  [[nodiscard]] bool reading_ends_in_time(const std::deque<std::uint32_t>& queue, std::int64_t until_ps) const;
   [[nodiscard]] std::optional<Plan> exactly(const std::vector<std::uint32_t>& flows) const;
   [[nodiscard]] std::optional<Plan> nearly(const std::vector<std::uint32_t>& flows) const;
   void leap(const Plan& plan);

@@ -67,6 +67,25 @@ def test_the_result_is_the_same_for_any_number_of_threads(loco_sim, tmp_path, ca
         assert result_of(loco_sim, path, threads) == one
 
 
+@pytest.mark.parametrize("case", ["ecmp, pfc", "spray, no limit", "hpcc", "trimming", "classes", "links fail", "a storm", "ring"])
+def test_a_capture_is_the_same_for_any_number_of_threads(loco_sim, tmp_path, case):
+    fabric, workload = CASES[case]
+    path = tmp_path / "parted.yaml"
+    path.write_text(BASE.format(topology=FAT_TREE, fabric=fabric, workload=workload))
+
+    def captured(threads):
+        file = tmp_path / f"{threads}.pcapng"
+        done = loco_sim("run", str(path), "--set", f"sim.threads={threads}", "--pcap", str(file))
+        assert done.returncode == 0, done.stderr
+        assert "one thread has done it" not in done.stdout + done.stderr
+        return file.read_bytes()
+
+    one = captured(1)
+    assert len(one) > 100_000
+    for threads in (2, 4):
+        assert captured(threads) == one
+
+
 def test_hosts_with_several_nics_are_parted_whole(loco_sim, tmp_path):
     path = tmp_path / "rails.yaml"
     path.write_text(BASE.format(topology="{kind: rails, hosts: 8, rails: 2, spines: 2}", fabric="{routing: ecmp}",
