@@ -3,9 +3,10 @@
 // The counter faults (PR_SET_TSC) in programs that have the instruction, and the handler returns simulated time at 2.4
 // GHz. A thread that has used 4 ms of processor time without handing over is silent: the conductor sends a signal, and
 // all registered pages are protected. The thread's next access faults, is stepped over, and the page is protected
-// again. Two loads of the same value from the same word, without a call in between, are a spin: the thread waits until
-// a NIC writes there. From then on that page is protected after each verbs call, so that the next spin is found at its
-// second turn. None of this takes simulated time, so the moment at which the silence was noticed does not change a run.
+// again. Two loads of the same value from the same address, by the same instruction and without a call in between, are
+// a spin (a loop over the bytes of a word is none): the thread waits until a NIC writes there. From then on that page is
+// protected after each verbs call, so that the next spin is found at its second turn. None of this takes simulated
+// time, so the moment at which the silence was noticed does not change a run.
 #include <csignal>
 #include <cstring>
 #include <link.h>
@@ -47,7 +48,7 @@ int steps = 0;
 bool trapped = false;
 
 struct Look {
-  std::uintptr_t instruction, word;
+  std::uintptr_t instruction, address;
   std::uint64_t value;
 };
 Look last_look{};
@@ -105,7 +106,7 @@ void look_at(ucontext_t& context, std::uintptr_t address) {
   const std::uintptr_t word = address & ~std::uintptr_t{7};
   if (!writes) {
     const std::uint64_t value = word_at(word);
-    if (last_look.instruction == instruction && last_look.word == word && last_look.value == value) {
+    if (last_look.instruction == instruction && last_look.address == address && last_look.value == value) {
       learnt_page = address & ~(kPage - 1);
       steps = 0;
       channel()->waited = 1;
@@ -114,7 +115,7 @@ void look_at(ucontext_t& context, std::uintptr_t address) {
       if (word_at(word) == value) step(context, Closed::page);
       return;
     }
-    last_look = {instruction, word, value};
+    last_look = {instruction, address, value};
   }
   if (was == Closed::everything && ++steps > kStepsMax) {  // it does work
     steps = 0;

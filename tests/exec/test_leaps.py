@@ -30,7 +30,7 @@ def test_a_ping_pong_of_long_messages(run):
     assert left_out >= 2 * 5 * (4096 - 9 * 32)
 
 
-@pytest.mark.parametrize("hardware", ["cx5-roce-25g", "cx6-ib-hdr-metal", "cx4-ib-edr", "cx7-ib-ndr"])
+@pytest.mark.parametrize("hardware", ["cx5-roce-25g", "cx6-ib-hdr-metal", "cx3-ib-qdr", "cx7-ib-ndr"])
 def test_other_hardware(run, hardware):
     compare(run, "ib_write_lat -s 2097152 -n 5", "ib_write_lat -s 2097152 -n 5 node0", options=("--hardware", hardware))
 
