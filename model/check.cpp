@@ -50,12 +50,16 @@ LibraryResult check_level(const TraceIndex& index, Library library, LibrarySet l
   return result;
 }
 
+void add(Reports& reports, LibraryResult& result) {
+  for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
+  result.consistent = result.consistent && reports.total() == 0;
+}
+
 /// Adds the promises of the level's library that do not hold in the level below to its result.
 void check_promises(Storey& below, Storey& level, const CheckOptions& options, LibraryResult& result) {
   Reports reports(options.max_violations);
   check_tower(below, level, result.library, reports);
-  for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
-  result.consistent = result.consistent && reports.total() == 0;
+  add(reports, result);
 }
 
 /// Adds the promises of locks and stores that do not hold in the level below to their results.
@@ -64,8 +68,7 @@ void check_lock_level(Storey& below, const CheckOptions& options, std::span<Libr
   check_lock_promises(below, locks, results.back().library == Library::kvstore ? stores : locks);
   for (LibraryResult& result : results) {
     Reports& reports = result.library == Library::kvstore ? stores : locks;
-    for (Violation& v : reports.violations()) result.violations.push_back(std::move(v));
-    result.consistent = result.consistent && reports.total() == 0;
+    add(reports, result);
     result.undecided = result.undecided && reports.total() == 0;
   }
 }

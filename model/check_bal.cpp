@@ -103,13 +103,9 @@ void BalChecker::subevents(Event& event) {
       if (stamp == Stamp::aWT) fenced = index.subevent(id).finish;
       if (stamp == Stamp::aCR) left = index.subevent(id).finish;
     }
-  const auto synthesise = [&](Stamp stamp, std::uint32_t peer, Seq when) {
-    const Point at = context_.order.synthesise(event.id, stamp, peer, when);
-    event.nodes.push_back({0, stamp, peer, at, at});
-  };
   if (!has_fenced(event)) return;
-  for (const std::uint32_t n : barrier(event.call->object).fenced) synthesise(Stamp::aGF, n, fenced);
-  if (event.call->returned) synthesise(Stamp::aCR, 0, left);
+  for (const std::uint32_t n : barrier(event.call->object).fenced) context_.synthesise(event, Stamp::aGF, n, fenced);
+  if (event.call->returned) context_.synthesise(event, Stamp::aCR, 0, left);
 }
 
 void BalChecker::visit(Event& event) {

@@ -29,19 +29,9 @@ class MswChecker final : public LibraryChecker {
 
   void subevents(Event& event) override {
     if (event.call->method == Method::msw_tryread && event.call->returned && event.call->result == 0) return;
-    const std::uint32_t visible = visible_stamps(Library::msw, event.call->method);
-    Seq waited = event.call->end;
-    for (const CallId call : event.calls)
-      for (const SubeventId id : context_.index.subevents_of(call)) {
-        const Subevent& s = context_.index.subevent(id);
-        if (s.stamp == Stamp::aWT) waited = s.finish;
-        if ((visible >> static_cast<unsigned>(s.stamp) & 1U) == 0) continue;
-        const Point at = context_.order.finish(id);
-        event.nodes.push_back({id, s.stamp, s.peer, at, at});
-      }
-    if (event.call->method != Method::msw_wait || !event.call->returned) return;
-    const Point at = context_.order.synthesise(event.id, Stamp::aWT, 0, waited);
-    event.nodes.push_back({0, Stamp::aWT, 0, at, at});
+    const Seq waited = context_.take_visible(event, event.call->end);
+    if (event.call->method == Method::msw_wait && event.call->returned)
+      context_.synthesise(event, Stamp::aWT, 0, waited);
   }
 
   void visit(Event& event) override {

@@ -86,7 +86,8 @@ void RblChecker::submit_nodes(Event& event) {
   for (const std::uint32_t t : index.trace().objects[event.call->object].participants)
     if (const std::uint32_t n = index.trace().threads[t].node; n != here) remote.try_emplace(n, 0);
   const auto add = [&](SubeventId id, Stamp stamp, std::uint32_t peer, Seq unrecorded) {
-    const Point at = id != 0 ? context_.order.finish(id) : context_.order.synthesise(event.id, stamp, peer, unrecorded);
+    if (id == 0) return context_.synthesise(event, stamp, peer, unrecorded);
+    const Point at = context_.order.finish(id);
     event.nodes.push_back({id, stamp, peer, at, at});
   };
   add(local, Stamp::aCW, 0, event.call->end);  // a store is recorded when it is made: there will be none
@@ -108,8 +109,7 @@ void RblChecker::subevents(Event& event) {
       }
   const bool empty = event.call->method == Method::receive && !got;
   const Stamp stamp = got ? Stamp::aCR : Stamp::aWT;
-  const Point at = context_.order.synthesise(event.id, stamp, 0, empty && first != kNever ? first : last);
-  event.nodes.push_back({0, stamp, 0, at, at});
+  context_.synthesise(event, stamp, 0, empty && first != kNever ? first : last);
 }
 
 bool RblChecker::may_use(const Object& object, Buffer& b, const Event& event) const {

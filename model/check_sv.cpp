@@ -50,26 +50,13 @@ void SvChecker::check_value(const Event& event) const {
 }
 
 void SvChecker::subevents(Event& event) {
-  const TraceIndex& index = context_.index;
-  const std::uint32_t visible = visible_stamps(Library::sv, event.call->method);
-  Seq waited = kNever;  // when the last wait of the implementation returned
-  for (const CallId call : event.calls)
-    for (const SubeventId id : index.subevents_of(call)) {
-      const Kind s = index.kind(id);
-      if (s.stamp == Stamp::aWT) waited = index.subevent(id).finish;
-      if ((visible >> static_cast<unsigned>(s.stamp) & 1U) == 0) continue;
-      const Point at = context_.order.finish(id);
-      event.nodes.push_back({id, s.stamp, s.peer, at, at});
-    }
+  Seq waited = context_.take_visible(event, kNever);
   if (waited == kNever && event.call->returned) waited = event.call->end;
   if (waited == kNever) return;
-  const auto synthesise = [&](Stamp stamp, std::uint32_t peer) {
-    const Point at = context_.order.synthesise(event.id, stamp, peer, waited);
-    event.nodes.push_back({0, stamp, peer, at, at});
-  };
-  if (event.call->method == Method::sv_wait) synthesise(Stamp::aWT, 0);
+  if (event.call->method == Method::sv_wait) context_.synthesise(event, Stamp::aWT, 0, waited);
   if (event.call->method == Method::gf && event.call->returned)
-    for (const std::uint32_t n : index.trace().node_sets[event.call->node_set]) synthesise(Stamp::aGF, n);
+    for (const std::uint32_t n : context_.index.trace().node_sets[event.call->node_set])
+      context_.synthesise(event, Stamp::aGF, n, waited);
 }
 
 void SvChecker::visit(Event& event) {

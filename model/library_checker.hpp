@@ -47,6 +47,26 @@ struct CheckContext {
   Level& level;
   Order& order;
   Reports& reports;
+
+  /// Gives the event a subevent that nothing recorded stands for.
+  void synthesise(Event& event, Stamp stamp, std::uint32_t peer, Seq when) const {
+    const Point at = order.synthesise(event.id, stamp, peer, when);
+    event.nodes.push_back({0, stamp, peer, at, at});
+  }
+  /// Gives the event those subevents of its implementation that stand for its own. Returns when the implementation's
+  /// last wait finished; `otherwise` where it has none.
+  Seq take_visible(Event& event, Seq otherwise) const {
+    const std::uint32_t visible = visible_stamps(event.call->library, event.call->method);
+    for (const CallId call : event.calls)
+      for (const SubeventId id : index.subevents_of(call)) {
+        const Kind s = index.kind(id);
+        if (s.stamp == Stamp::aWT) otherwise = index.subevent(id).finish;
+        if ((visible >> static_cast<unsigned>(s.stamp) & 1U) == 0) continue;
+        const Point at = order.finish(id);
+        event.nodes.push_back({id, s.stamp, s.peer, at, at});
+      }
+    return otherwise;
+  }
 };
 
 class LibraryChecker {

@@ -249,10 +249,16 @@ class LockPromises {
 
   // --- verdicts -----------------------------------------------------------------------------------------------------
 
-  void judge_kept() {
+  using Side = PointId Guarded::*;
+  /// By pair: is the one point before the other?
+  std::vector<bool> before(const std::vector<Guarded>& guarded, Side from, Side to) {
     std::vector<Paths::Pair> pairs;
-    for (const Guarded& p : kept_) pairs.push_back({p.write, p.end});
-    const std::vector<bool> found = paths_.exist(pairs);
+    for (const Guarded& p : guarded) pairs.push_back({p.*from, p.*to});
+    return paths_.exist(pairs);
+  }
+
+  void judge_kept() {
+    const std::vector<bool> found = before(kept_, &Guarded::write, &Guarded::end);
     for (std::size_t i = 0; i < kept_.size(); ++i)
       if (!found[i])
         reports_of(kept_[i]).add(Rule::promise, [&] {
@@ -265,9 +271,7 @@ class LockPromises {
   /// Looks at pairs that only a stronger lock class would order: reports a pair whose accesses are ordered the other
   /// way round.
   void judge_not_given() {
-    std::vector<Paths::Pair> pairs;
-    for (const Guarded& p : not_given_) pairs.push_back({p.end, p.write});
-    const std::vector<bool> found = paths_.exist(pairs);
+    const std::vector<bool> found = before(not_given_, &Guarded::end, &Guarded::write);
     for (std::size_t i = 0; i < not_given_.size(); ++i) {
       if (!found[i]) continue;
       Reports& reports = reports_of(not_given_[i]);
@@ -296,9 +300,7 @@ class LockPromises {
   }
   [[nodiscard]] std::string text(PointId p) const {
     const PointFacts& f = paths_.facts(p);
-    const CallId e = level_.event_of(f.call);
-    return fmt::format("{}: {}: {}", thread_text(index_.trace(), index_.call(e).thread), call_text(index_.trace(), e),
-                       stamp_text(f.stamp, f.peer));
+    return point_text(index_.trace(), level_.event_of(f.call), f);
   }
 
   const TraceIndex& index_;

@@ -1,8 +1,10 @@
 #include "model/paths.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "model/stamps.hpp"
+#include "model/words.hpp"
 
 namespace loco::model {
 namespace {
@@ -111,6 +113,11 @@ void Paths::pass(std::span<const Pair> pairs, std::uint32_t first, bool within_t
   }
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (lanes[i] - first < Lanes && clock(pairs[i].to)[lanes[i] - first] >= facts_[pairs[i].from].call) found[i] = true;
+}
+
+std::string point_text(const Trace& trace, CallId event, const PointFacts& facts) {
+  return fmt::format("{}: {}: {}", thread_text(trace, trace.calls[event - 1].thread), call_text(trace, event),
+                     stamp_text(facts.stamp, facts.peer));
 }
 
 }  // namespace loco::model

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/cycle.hpp"
@@ -23,6 +24,9 @@ struct PointFacts {
   Stamp stamp = Stamp::aCR;
   std::uint16_t peer = 0;
 };
+
+/// `thread 0: put(x): aNRW`: a point, of which the event is known.
+[[nodiscard]] std::string point_text(const Trace& trace, CallId event, const PointFacts& facts);
 
 /// Of a level and its materialised order, which outlive it.
 class Paths {

@@ -203,12 +203,7 @@ class Tower {
            kStampOrder.ordered(a.stamp, b.stamp, a.peer == b.peer);
   }
 
-  std::string text(PointId upper) const {
-    const PointFacts f = above(upper);
-    const CallId e = event(upper);
-    return fmt::format("{}: {}: {}", thread_text(index_.trace(), index_.call(e).thread), call_text(index_.trace(), e),
-                       stamp_text(f.stamp, f.peer));
-  }
+  std::string text(PointId upper) const { return point_text(index_.trace(), event(upper), above(upper)); }
 
   const TraceIndex& index_;
   const Level& lower_;

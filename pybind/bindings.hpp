@@ -1,6 +1,7 @@
 // Declarations shared by the parts of the extension module. Each bind_* function adds one part's names to the module.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <pybind11/pybind11.h>
@@ -29,11 +30,11 @@ Bytes bytes_of(std::shared_ptr<const void> owner, const std::vector<T>& records)
   return {std::move(owner), records.data(), records.size() * sizeof(T)};
 }
 
-/// The numbers of an enumeration by name, as a table of pairs has them.
-template <typename Names>
-py::dict numbers_of(const Names& names) {
+/// The numbers of an enumeration by name, of which `names` has those of all its values in their order.
+template <std::size_t N>
+py::dict numbers_of(const std::array<const char*, N>& names) {
   py::dict numbers;
-  for (const auto& [number, name] : names) numbers[name] = static_cast<int>(number);
+  for (std::size_t i = 0; i < N; ++i) numbers[names[i]] = static_cast<int>(i);
   return numbers;
 }
 

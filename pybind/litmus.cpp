@@ -100,25 +100,29 @@ py::tuple tuple_of(const litmus::Explanation& e) {
   return py::make_tuple(e.title, nodes, edges, e.thread_nodes, litmus::to_text(e), litmus::to_dot(e));
 }
 
+/// The answer to a question about a program under a model, which Ctrl-C ends.
+template <class Question>
+auto asked(const std::string& model, const Question& question) {
+  return interruptible([&](Interruption& interruption) {
+    return question(declarative(model, [&] { interruption.stop_if_requested(); }));
+  });
+}
+
 py::object witness(const litmus::Program& program, const std::string& outcome, const std::string& model) {
-  const auto found = interruptible([&](Interruption& interruption) {
-    return litmus::witness(program, litmus::parse_outcome(program, outcome),
-                           declarative(model, [&] { interruption.stop_if_requested(); }));
+  const auto found = asked(model, [&](const litmus::Options& options) {
+    return litmus::witness(program, litmus::parse_outcome(program, outcome), options);
   });
   if (!found) return py::none();
   return tuple_of(*found);
 }
 
 std::string describe(const litmus::Program& program, const std::string& model) {
-  return interruptible([&](Interruption& interruption) {
-    return litmus::describe(program, declarative(model, [&] { interruption.stop_if_requested(); }));
-  });
+  return asked(model, [&](const litmus::Options& options) { return litmus::describe(program, options); });
 }
 
 py::list explain(const litmus::Program& program, const std::string& outcome, const std::string& model) {
-  const auto found = interruptible([&](Interruption& interruption) {
-    return litmus::explain_forbidden(program, litmus::parse_outcome(program, outcome),
-                                     declarative(model, [&] { interruption.stop_if_requested(); }));
+  const auto found = asked(model, [&](const litmus::Options& options) {
+    return litmus::explain_forbidden(program, litmus::parse_outcome(program, outcome), options);
   });
   py::list out;
   for (const litmus::Explanation& e : found) out.append(tuple_of(e));

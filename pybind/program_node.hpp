@@ -43,35 +43,14 @@ enum class Operation : std::uint8_t {
   count,
 };
 
-/// `_core.OPERATIONS`.
-inline constexpr auto kOperationNames = std::to_array<std::pair<Operation, const char*>>({
-    {Operation::now, "now"},
-    {Operation::compute, "compute"},
-    {Operation::load, "load"},
-    {Operation::store, "store"},
-    {Operation::cas, "cas"},
-    {Operation::fence, "fence"},
-    {Operation::put_value, "put_value"},
-    {Operation::put, "put"},
-    {Operation::get_value, "get_value"},
-    {Operation::get, "get"},
-    {Operation::fetch_add, "fetch_add"},
-    {Operation::compare_swap, "compare_swap"},
-    {Operation::wait, "wait"},
-    {Operation::remote_fence, "remote_fence"},
-    {Operation::wait_until, "wait_until"},
-    {Operation::barrier, "barrier"},
-    {Operation::object, "object"},
-});
-static_assert(kOperationNames.size() == static_cast<std::size_t>(Operation::count));
+/// `_core.OPERATIONS`: the names, in the order of the enumeration.
+inline constexpr std::array<const char*, static_cast<std::size_t>(Operation::count)> kOperationNames = {
+    "now", "compute",   "load",         "store", "cas",          "fence",      "put_value", "put",   "get_value",
+    "get", "fetch_add", "compare_swap", "wait",  "remote_fence", "wait_until", "barrier",   "object"};
 
 /// `_core.COMPARISONS`.
 enum class Comparison : std::uint8_t { equal, different, at_least, at_most };
-inline constexpr auto kComparisonNames =
-    std::to_array<std::pair<Comparison, const char*>>({{Comparison::equal, "=="},
-                                                       {Comparison::different, "!="},
-                                                       {Comparison::at_least, ">="},
-                                                       {Comparison::at_most, "<="}});
+inline constexpr std::array<const char*, 4> kComparisonNames = {"==", "!=", ">=", "<="};
 
 struct Request {
   Operation operation = Operation::now;

@@ -26,15 +26,8 @@ enum class ObjectKind : std::uint8_t {
   mutex,       ///< home, hand-overs within a node at most
   store,       ///< slots a node
 };
-inline constexpr auto kObjectNames =
-    std::to_array<std::pair<ObjectKind, const char*>>({{ObjectKind::var, "var"},
-                                                       {ObjectKind::owned_var, "owned_var"},
-                                                       {ObjectKind::atomic_var, "atomic_var"},
-                                                       {ObjectKind::sst, "sst"},
-                                                       {ObjectKind::ring, "ring"},
-                                                       {ObjectKind::queue, "queue"},
-                                                       {ObjectKind::mutex, "mutex"},
-                                                       {ObjectKind::store, "store"}});
+inline constexpr std::array<const char*, 8> kObjectNames = {"var",  "owned_var", "atomic_var", "sst",
+                                                            "ring", "queue",     "mutex",      "store"};
 
 /// `_core.CALLS`: a thread's calls on an object, with arguments and results.
 enum class ObjectCall : std::uint8_t {
@@ -64,20 +57,11 @@ enum class ObjectCall : std::uint8_t {
   update,            ///< key, value -> 1 or 0
   erase,             ///< key -> 1 or 0
 };
-inline constexpr auto kCallNames = std::to_array<std::pair<ObjectCall, const char*>>(
-    {{ObjectCall::load, "load"},         {ObjectCall::write, "write"},
-     {ObjectCall::push, "push"},         {ObjectCall::broadcast, "broadcast"},
-     {ObjectCall::pull, "pull"},         {ObjectCall::add, "add"},
-     {ObjectCall::exchange, "exchange"}, {ObjectCall::compare_exchange, "compare_exchange"},
-     {ObjectCall::send, "send"},         {ObjectCall::try_send, "try_send"},
-     {ObjectCall::receive, "receive"},   {ObjectCall::try_receive, "try_receive"},
-     {ObjectCall::enqueue, "enqueue"},   {ObjectCall::try_enqueue, "try_enqueue"},
-     {ObjectCall::dequeue, "dequeue"},   {ObjectCall::try_dequeue, "try_dequeue"},
-     {ObjectCall::close, "close"},       {ObjectCall::lock, "lock"},
-     {ObjectCall::try_lock, "try_lock"}, {ObjectCall::try_lock_for, "try_lock_for"},
-     {ObjectCall::unlock, "unlock"},     {ObjectCall::lookup, "lookup"},
-     {ObjectCall::insert, "insert"},     {ObjectCall::update, "update"},
-     {ObjectCall::erase, "erase"}});
+inline constexpr std::array<const char*, static_cast<std::size_t>(ObjectCall::erase) + 1> kCallNames = {
+    "load",  "write",    "push",     "broadcast",    "pull",    "add",         "exchange", "compare_exchange",
+    "send",  "try_send", "receive",  "try_receive",  "enqueue", "try_enqueue", "dequeue",  "try_dequeue",
+    "close", "lock",     "try_lock", "try_lock_for", "unlock",  "lookup",      "insert",   "update",
+    "erase"};
 
 struct ObjectDeclaration {
   ObjectKind kind = ObjectKind::var;

@@ -78,11 +78,8 @@ class Concretizer {
 
   /// Operations that the walk forgot, because nobody could tell when they would go on, do so now.
   void finish_before(std::uint32_t flush) {
-    const FlushStatement& f = program_.flushes[flush];
-    for (std::uint32_t i = 0; i < instances_.size(); ++i) {
-      const RemoteStatement& s = program_.remotes[instances_[i].statement];
-      if (s.process == f.process && s.target == f.target) finish(i);
-    }
+    for (std::uint32_t i = 0; i < instances_.size(); ++i)
+      if (awaits(program_.flushes[flush], program_.remotes[instances_[i].statement])) finish(i);
   }
 
   /// Takes all remaining steps of an operation on the present memory.

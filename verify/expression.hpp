@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "verify/integer.hpp"
@@ -49,27 +51,70 @@ struct Expression {
   std::string text;  ///< as the user wrote it, white space made even
 };
 
-/// The value of an operator over the values of its operands (`right` only when it has two).
-[[nodiscard]] Integer apply(Operator op, const Integer& left, const Integer& right);
+/// The value of an operator over the values of its operands (`right` only when it has two), whatever their type.
+template <typename Number>
+[[nodiscard]] Number apply(Operator op, const Number& left, const Number& right) {
+  const auto truth = [](bool holds) { return Number(holds ? 1 : 0); };
+  switch (op) {
+    case Operator::kNegate:
+      return -left;
+    case Operator::kNot:
+      return truth(left == 0);
+    case Operator::kAdd:
+      return left + right;
+    case Operator::kSubtract:
+      return left - right;
+    case Operator::kMultiply:
+      return left * right;
+    case Operator::kEqual:
+      return truth(left == right);
+    case Operator::kNotEqual:
+      return truth(left != right);
+    case Operator::kLess:
+      return truth(left < right);
+    case Operator::kLessEqual:
+      return truth(left <= right);
+    case Operator::kGreater:
+      return truth(left > right);
+    case Operator::kGreaterEqual:
+      return truth(left >= right);
+    case Operator::kAnd:
+      return truth(left != 0 && right != 0);
+    case Operator::kOr:
+      return truth(left != 0 || right != 0);
+    default:
+      throw std::logic_error("an operand is no operator");
+  }
+}
+
+/// Folds an expression on a stack, which is empty but for the result in the end: `leaf(node)` gives the value of an
+/// operand, `apply(op, left, right)` that of an operator (`right` only when it has two).
+template <typename Value, typename Leaf, typename Apply>
+[[nodiscard]] Value& fold(const Expression& expression, std::vector<Value>& stack, Leaf leaf, Apply apply) {
+  stack.clear();
+  for (const ExpressionNode& node : expression.nodes) {
+    if (operands(node.op) == 0) {
+      stack.push_back(leaf(node));
+      continue;
+    }
+    Value right{};
+    if (operands(node.op) == 2) {
+      right = std::move(stack.back());
+      stack.pop_back();
+    }
+    stack.back() = apply(node.op, std::move(stack.back()), std::move(right));
+  }
+  return stack.back();
+}
 
 /// The value of an expression; `leaf(node)` gives the value of a variable or of `at`.
 template <typename Leaf>
 [[nodiscard]] Integer evaluate(const Expression& expression, Leaf leaf) {
   std::vector<Integer> stack;
-  for (const ExpressionNode& node : expression.nodes) {
-    if (node.op == Operator::kLiteral) {
-      stack.push_back(node.literal);
-    } else if (operands(node.op) == 0) {
-      stack.push_back(leaf(node));
-    } else if (operands(node.op) == 1) {
-      stack.back() = apply(node.op, stack.back(), 0);
-    } else {
-      const Integer right = stack.back();
-      stack.pop_back();
-      stack.back() = apply(node.op, stack.back(), right);
-    }
-  }
-  return stack.back();
+  const auto operand = [&](const ExpressionNode& node) {
+    return node.op == Operator::kLiteral ? node.literal : leaf(node);
+  };
+  return std::move(fold(expression, stack, operand, apply<Integer>));
 }
 
 }  // namespace loco::verify

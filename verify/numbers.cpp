@@ -26,39 +26,8 @@ Integer Numbers::integer(Value value) const {
 
 Value Numbers::apply(Operator op, Value left, Value right) {
   if (left > kSmallMax || right > kSmallMax) return value(verify::apply(op, integer(left), integer(right)));
-  const std::int64_t a = left;
-  const std::int64_t b = right;
-  const auto whole = [this](std::int64_t result) {
-    return result >= -kSmallMax && result <= kSmallMax ? static_cast<Value>(result) : value(Integer(result));
-  };
-  switch (op) {
-    case Operator::kNegate:
-      return whole(-a);
-    case Operator::kAdd:
-      return whole(a + b);
-    case Operator::kSubtract:
-      return whole(a - b);
-    case Operator::kMultiply:
-      return whole(a * b);
-    case Operator::kNot:
-      return a == 0 ? 1 : 0;
-    case Operator::kEqual:
-      return a == b ? 1 : 0;
-    case Operator::kNotEqual:
-      return a != b ? 1 : 0;
-    case Operator::kLess:
-      return a < b ? 1 : 0;
-    case Operator::kLessEqual:
-      return a <= b ? 1 : 0;
-    case Operator::kGreater:
-      return a > b ? 1 : 0;
-    case Operator::kGreaterEqual:
-      return a >= b ? 1 : 0;
-    case Operator::kAnd:
-      return a != 0 && b != 0 ? 1 : 0;
-    default:
-      return a != 0 || b != 0 ? 1 : 0;
-  }
+  const std::int64_t result = verify::apply<std::int64_t>(op, left, right);
+  return result >= -kSmallMax && result <= kSmallMax ? static_cast<Value>(result) : value(Integer(result));
 }
 
 }  // namespace loco::verify

@@ -7,6 +7,7 @@
 // by a `FlushMask` beside it, so that a placement of flushes is a mask and not another program.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -163,6 +164,11 @@ struct LivenessProperty {
   std::optional<Fairness> under;         ///< as the program says
   std::string text;                      ///< `leads_to (in(1, wait), !in(1, wait))`
   Place place;
+
+  /// Is it about this process? About all where it names none.
+  [[nodiscard]] bool names(std::uint32_t process) const {
+    return processes.empty() || std::binary_search(processes.begin(), processes.end(), process);
+  }
 };
 
 struct Program {
@@ -183,6 +189,11 @@ struct Program {
 /// Program::shared.
 [[nodiscard]] std::vector<std::uint32_t> reads(const RemoteStatement& statement);
 [[nodiscard]] std::vector<std::uint32_t> writes(const RemoteStatement& statement);
+
+/// Whether the flush waits for operations of this statement.
+[[nodiscard]] constexpr bool awaits(const FlushStatement& flush, const RemoteStatement& statement) {
+  return statement.process == flush.process && statement.target == flush.target;
+}
 
 /// `flag0`, or `x@1` for a local whose name several processes use.
 [[nodiscard]] std::string local_name(const Program& program, std::uint32_t local);

@@ -154,10 +154,7 @@ std::optional<std::uint32_t> passes(const Semantics& semantics, const Step& step
   const Program& program = semantics.program();
   const Action& action = program.processes[step.process].edges[step.edge].action;
   if (action.kind != ActionKind::kFlush || semantics.flushes()[action.flush]) return std::nullopt;
-  const FlushStatement& flush = program.flushes[action.flush];
-  const RemoteStatement& remote = program.remotes[statement];
-  if (flush.process != remote.process || flush.target != remote.target) return std::nullopt;
-  return action.flush;
+  return awaits(program.flushes[action.flush], program.remotes[statement]) ? std::optional(action.flush) : std::nullopt;
 }
 
 /// The schedule with an operation done, in all its parts, right before step `at`.

@@ -21,6 +21,13 @@ Part part_after(RemoteKind kind, Part part) {
   }
 }
 
+bool all_ended(const Program& program, const std::vector<std::uint32_t>& at) {
+  for (std::size_t p = 0; p < at.size(); ++p) {
+    if (at[p] != program.processes[p].exit) return false;
+  }
+  return true;
+}
+
 bool ordered(Network network, const RemoteStatement& earlier, const RemoteStatement& later) {
   if (earlier.process != later.process || earlier.target != later.target || later.target == later.process) return false;
   if (network == Network::kInOrder) return true;
@@ -32,28 +39,11 @@ Semantics::Semantics(const Program& program, FlushMask flushes, Network network)
     : program_(&program), flushes_(std::move(flushes)), network_(network) {}
 
 State Semantics::initial() const {
-  State state;
-  for (const Process& p : program_->processes) state.at.push_back(p.entry);
-  for (const SharedVariable& v : program_->shared) state.shared.push_back(v.initial);
-  for (const LocalVariable& v : program_->locals) state.locals.push_back(v.initial);
-  return state;
+  return first_state<State>(*program_, [](const Integer& initial) { return initial; });
 }
 
 Integer Semantics::value(const State& state, const Expression& expression) const {
-  return evaluate(expression, [&](const ExpressionNode& node) -> Integer {
-    if (node.op == Operator::kLocal) return state.locals.at(node.index);
-    if (node.op == Operator::kShared) return state.shared.at(node.index);
-    if (node.op == Operator::kIn)
-      return program_->processes[node.index].labels[node.location].inside[state.at.at(node.index)] ? 1 : 0;
-    return state.at.at(node.index) == node.location ? 1 : 0;
-  });
-}
-
-bool Semantics::ended(const State& state) const {
-  for (std::size_t p = 0; p < state.at.size(); ++p) {
-    if (state.at[p] != program_->processes[p].exit) return false;
-  }
-  return true;
+  return evaluate(expression, [&](const ExpressionNode& node) { return leaf_value(*program_, state, node); });
 }
 
 std::optional<Broken> Semantics::broken_in(const State& state) const {
@@ -91,8 +81,7 @@ std::optional<std::string> Semantics::cpu_obstacle(const State& state, const Ste
     const FlushStatement& flush = program_->flushes[action.flush];
     for (const PendingOperation& o : state.pending) {
       const RemoteStatement& statement = program_->remotes[o.statement];
-      if (statement.process == flush.process && statement.target == flush.target)
-        return fmt::format("{} is still pending", statement.text);
+      if (awaits(flush, statement)) return fmt::format("{} is still pending", statement.text);
     }
   }
   return std::nullopt;
@@ -133,29 +122,8 @@ std::vector<Step> Semantics::steps(const State& state) const {
 }
 
 /// One part of an operation.
-void Semantics::move(State& state, PendingOperation& o) const {
-  const RemoteStatement& s = program_->remotes[o.statement];
-  Integer& remote = state.shared[s.remote];
-  switch (o.next) {
-    case Part::kReadOperand:
-      o.operand = state.shared[s.operand.value()];
-      break;
-    case Part::kReadSwap:
-      o.swap = state.shared[s.swap.value()];
-      break;
-    case Part::kTarget:
-      o.result = remote;
-      if (s.kind == RemoteKind::kPut) remote = o.operand;
-      if (s.kind == RemoteKind::kRga) remote += o.operand;
-      if (s.kind == RemoteKind::kCas && remote == o.operand) remote = o.swap;
-      break;
-    case Part::kWriteResult:
-      state.shared[s.result.value()] = o.result;
-      break;
-    case Part::kDone:
-      break;
-  }
-  o.next = part_after(s.kind, o.next);
+void Semantics::go_on(State& state, PendingOperation& o) const {
+  do_part(state, o, program_->remotes[o.statement], [](const Integer& a, const Integer& b) { return a + b; });
 }
 
 void Semantics::do_edge(State& state, const Edge& edge, std::uint32_t choice) const {
@@ -179,7 +147,7 @@ void Semantics::do_edge(State& state, const Edge& edge, std::uint32_t choice) co
       operation.number = state.issued++;
       operation.next = first_part(program_->remotes[action.remote].kind);
       if (network_ == Network::kSc) {
-        while (operation.next != Part::kDone) move(state, operation);
+        while (operation.next != Part::kDone) go_on(state, operation);
       } else {
         state.pending.push_back(operation);
       }
@@ -203,7 +171,7 @@ State Semantics::after(const State& before, const Step& step) const {
   }
   for (auto o = state.pending.begin(); o != state.pending.end(); ++o) {
     if (o->number != step.operation) continue;
-    move(state, *o);
+    go_on(state, *o);
     if (o->next == Part::kDone) state.pending.erase(o);
     break;
   }

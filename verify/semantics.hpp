@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "verify/integer.hpp"
@@ -28,6 +29,72 @@ namespace loco::verify {
 
 /// The next step of a pending operation.
 enum class Part : std::uint8_t { kReadOperand, kReadSwap, kTarget, kWriteResult, kDone };
+
+/// The part that comes first, and the one that comes after another, of operations of this kind.
+[[nodiscard]] Part first_part(RemoteKind kind);
+[[nodiscard]] Part part_after(RemoteKind kind, Part part);
+
+// What follows holds of states with any kind of numbers: `Integer`, or the shorter ones of engines. `State` has `at`,
+// `shared` and `locals`.
+
+/// The state in which a run begins; `number` makes a number of an Integer.
+template <typename State, typename Number>
+[[nodiscard]] State first_state(const Program& program, Number number) {
+  State state;
+  for (const Process& p : program.processes) state.at.push_back(p.entry);
+  for (const SharedVariable& v : program.shared) state.shared.push_back(number(v.initial));
+  for (const LocalVariable& v : program.locals) state.locals.push_back(number(v.initial));
+  return state;
+}
+
+/// The value of a variable or place of an expression.
+template <typename State>
+[[nodiscard]] auto leaf_value(const Program& program, const State& state, const ExpressionNode& node) {
+  using Number = std::decay_t<decltype(state.shared[0])>;
+  if (node.op == Operator::kLocal) return state.locals[node.index];
+  if (node.op == Operator::kShared) return state.shared[node.index];
+  const std::uint32_t at = state.at[node.index];
+  const bool there =
+      node.op == Operator::kIn ? program.processes[node.index].labels[node.location].inside[at] : at == node.location;
+  return Number(there ? 1 : 0);
+}
+
+/// What the target's memory holds when the part of an operation that touches it is done.
+template <typename Number, typename Add>
+[[nodiscard]] Number at_target(RemoteKind kind, const Number& remote, const Number& operand, const Number& swap,
+                               Add add) {
+  if (kind == RemoteKind::kPut) return operand;
+  if (kind == RemoteKind::kRga) return add(remote, operand);
+  return kind == RemoteKind::kCas && remote == operand ? swap : remote;
+}
+
+/// One part of an operation, which has what was read so far as `operand`, `swap` and `result`.
+template <typename State, typename Operation, typename Add>
+void do_part(State& state, Operation& o, const RemoteStatement& s, Add add) {
+  auto& remote = state.shared[s.remote];
+  switch (o.next) {
+    case Part::kReadOperand:
+      o.operand = state.shared[s.operand.value()];
+      break;
+    case Part::kReadSwap:
+      o.swap = state.shared[s.swap.value()];
+      break;
+    case Part::kTarget:
+      o.result = remote;
+      remote = at_target(s.kind, o.result, o.operand, o.swap, add);
+      o.operand = o.swap = 0;  // nobody asks for them any more
+      break;
+    case Part::kWriteResult:
+      state.shared[s.result.value()] = o.result;
+      break;
+    case Part::kDone:
+      break;
+  }
+  o.next = part_after(s.kind, o.next);
+}
+
+/// Whether all processes have ended.
+[[nodiscard]] bool all_ended(const Program& program, const std::vector<std::uint32_t>& at);
 
 struct PendingOperation {
   std::uint32_t statement = 0;  ///< of Program::remotes
@@ -69,7 +136,7 @@ class Semantics {
   [[nodiscard]] std::optional<Broken> broken_by(const State& state, const Step& step) const;
   /// The first property that does not hold in this state.
   [[nodiscard]] std::optional<Broken> broken_in(const State& state) const;
-  [[nodiscard]] bool ended(const State& state) const;
+  [[nodiscard]] bool ended(const State& state) const { return all_ended(*program_, state.at); }
   [[nodiscard]] Integer value_of(const State& state, const Expression& expression) const {
     return value(state, expression);
   }
@@ -83,16 +150,12 @@ class Semantics {
   [[nodiscard]] std::optional<std::string> nic_obstacle(const State& state, const Step& step) const;
   [[nodiscard]] Integer value(const State& state, const Expression& expression) const;
   void do_edge(State& state, const Edge& edge, std::uint32_t choice) const;
-  void move(State& state, PendingOperation& operation) const;
+  void go_on(State& state, PendingOperation& operation) const;
 
   const Program* program_;
   FlushMask flushes_;
   Network network_;
 };
-
-/// The part that comes first, and the one that comes after another, of operations of this kind.
-[[nodiscard]] Part first_part(RemoteKind kind);
-[[nodiscard]] Part part_after(RemoteKind kind, Part part);
 
 /// Whether the target's part of `later` waits for that of `earlier`, which the same process issued before.
 [[nodiscard]] bool ordered(Network network, const RemoteStatement& earlier, const RemoteStatement& later);

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "verify/semantics.hpp"
-
 namespace loco::verify {
 
 SetSystem::SetSystem(const Program& program, FlushMask flushes, Network network, std::uint32_t pending)
@@ -59,48 +57,24 @@ void SetSystem::find_told_apart() {
 }
 
 Point SetSystem::initial() {
-  Point point;
-  for (const Process& p : program_->processes) point.at.push_back(p.entry);
-  for (const SharedVariable& v : program_->shared) point.shared.push_back(numbers_.value(v.initial));
-  for (const LocalVariable& v : program_->locals) point.locals.push_back(numbers_.value(v.initial));
+  Point point = first_state<Point>(*program_, [&](const Integer& initial) { return numbers_.value(initial); });
   normalise(point);
   return point;
 }
 
-Value SetSystem::leaf(const Point& point, const ExpressionNode& node) {
-  if (node.op == Operator::kLocal) return point.locals[node.index];
-  if (node.op == Operator::kShared) return point.shared[node.index];
-  if (node.op == Operator::kAt) return point.at[node.index] == node.location ? 1 : 0;
-  if (node.op == Operator::kIn)
-    return program_->processes[node.index].labels[node.location].inside[point.at[node.index]] ? 1 : 0;
-  return numbers_.value(node.literal);
-}
-
 void SetSystem::part_values(const Point& point, const Expression& expression, std::vector<Value>& into) {
-  stack_.clear();
   into.clear();
-  for (const ExpressionNode& node : expression.nodes) {
-    if (operands(node.op) == 0) {
-      stack_.push_back(leaf(point, node));
-    } else {
-      const Value right = stack_.back();
-      if (operands(node.op) == 2) stack_.pop_back();
-      stack_.back() = numbers_.apply(node.op, stack_.back(), operands(node.op) == 2 ? right : 0);
-    }
-    into.push_back(stack_.back());
-  }
+  const auto part = [&](Value value) { return into.emplace_back(value); };
+  const auto leaf = [&](const ExpressionNode& node) {
+    return part(node.op == Operator::kLiteral ? numbers_.value(node.literal) : leaf_value(*program_, point, node));
+  };
+  (void)fold(expression, stack_, leaf,
+             [&](Operator op, Value left, Value right) { return part(numbers_.apply(op, left, right)); });
 }
 
 Value SetSystem::value(const Point& point, const Expression& expression) {
   part_values(point, expression, parts_);
   return parts_.back();
-}
-
-bool SetSystem::ended(const Point& point) const {
-  for (std::size_t p = 0; p < point.at.size(); ++p) {
-    if (point.at[p] != program_->processes[p].exit) return false;
-  }
-  return true;
 }
 
 bool SetSystem::broken(const Point& point) {
@@ -112,9 +86,7 @@ bool SetSystem::broken(const Point& point) {
 }
 
 bool SetSystem::awaits(std::uint32_t flush, const Entry& entry) const {
-  const FlushStatement& f = program_->flushes[flush];
-  const RemoteStatement& s = program_->remotes[entry.statement];
-  return s.process == f.process && s.target == f.target;
+  return verify::awaits(program_->flushes[flush], program_->remotes[entry.statement]);
 }
 
 bool SetSystem::reads_openly(const Entry& entry) const {
@@ -236,12 +208,16 @@ void SetSystem::issue(Point& point, std::uint32_t statement) {
   add(point, entry);
 }
 
+/// What memory holds where `old` was, when an operation has read these values.
+Value SetSystem::at_target(const RemoteStatement& s, Value old, Value operand, Value swap) {
+  return verify::at_target(s.kind, old, operand, swap,
+                           [&](Value a, Value b) { return numbers_.apply(Operator::kAdd, a, b); });
+}
+
 void SetSystem::at_once(Point& point, const RemoteStatement& s) {
+  const auto read = [&](const std::optional<std::uint32_t>& v) { return v ? point.shared[*v] : 0; };
   const Value old = point.shared[s.remote];
-  const Value operand = s.operand ? point.shared[*s.operand] : 0;
-  if (s.kind == RemoteKind::kPut) write(point, s.remote, operand);
-  if (s.kind == RemoteKind::kRga) write(point, s.remote, numbers_.apply(Operator::kAdd, old, operand));
-  if (s.kind == RemoteKind::kCas && old == operand) write(point, s.remote, point.shared[*s.swap]);
+  write(point, s.remote, at_target(s, old, read(s.operand), read(s.swap)));
   if (s.result) write(point, *s.result, old);
 }
 
@@ -252,10 +228,8 @@ void SetSystem::go_on(Point& point, const Move& move) {
   if (entry.result_only || (s.kind == RemoteKind::kGet && reads_openly(entry)))
     return write(point, s.result.value(), move.first);
   const Value old = point.shared[s.remote];
-  if (s.kind == RemoteKind::kPut) return write(point, s.remote, move.first);
-  if (s.kind == RemoteKind::kRga) write(point, s.remote, numbers_.apply(Operator::kAdd, old, move.first));
-  if (s.kind == RemoteKind::kCas && old == move.first) write(point, s.remote, move.second);
-  add(point, {entry.statement, true, false, sets_.with(ValueSets::kEmpty, old)});
+  write(point, s.remote, at_target(s, old, move.first, move.second));
+  if (s.kind != RemoteKind::kPut) add(point, {entry.statement, true, false, sets_.with(ValueSets::kEmpty, old)});
 }
 
 void SetSystem::do_edge(Point& point, const Action& action, std::uint32_t choice) {

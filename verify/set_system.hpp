@@ -23,6 +23,7 @@
 #include "verify/network.hpp"
 #include "verify/numbers.hpp"
 #include "verify/program.hpp"
+#include "verify/semantics.hpp"
 #include "verify/static_facts.hpp"
 #include "verify/value_sets.hpp"
 
@@ -73,7 +74,7 @@ class SetSystem {
   [[nodiscard]] bool take(Point& point, const Move& move);
   /// Whether a property does not hold here.
   [[nodiscard]] bool broken(const Point& point);
-  [[nodiscard]] bool ended(const Point& point) const;
+  [[nodiscard]] bool ended(const Point& point) const { return all_ended(*program_, point.at); }
   /// Forgets values that no step will read, and operations that write only such values.
   void normalise(Point& point);
 
@@ -100,7 +101,7 @@ class SetSystem {
   [[nodiscard]] const ValueSets& sets() const { return sets_; }
 
  private:
-  [[nodiscard]] Value leaf(const Point& point, const ExpressionNode& node);
+  [[nodiscard]] Value at_target(const RemoteStatement& statement, Value old, Value operand, Value swap);
   [[nodiscard]] bool keeps_order(std::uint32_t statement) const { return keeps_order_[statement]; }
   void write(Point& point, std::uint32_t shared, Value value);
   void do_edge(Point& point, const Action& action, std::uint32_t choice);

@@ -97,7 +97,8 @@ void find_live(const Program& program, const FlushMask& flushes, Network network
   });
 }
 
-/// Targets of edges that go back in a depth-first walk.
+}  // namespace
+
 std::vector<bool> loop_heads(const Process& process) {
   enum class Mark : std::uint8_t { kNew, kOpen, kDone };
   std::vector<Mark> marks(process.locations.size(), Mark::kNew);
@@ -124,6 +125,26 @@ std::vector<bool> loop_heads(const Process& process) {
   return heads;
 }
 
+namespace {
+
+/// The locations that are reached from one over edges, of which `edges(location)` names those at a location, each to
+/// its `end`.
+template <typename Edges>
+std::vector<bool> reached(const Process& process, std::uint32_t start, std::uint32_t Edge::*end, Edges edges) {
+  std::vector<bool> result(process.locations.size(), false);
+  std::vector<std::uint32_t> work{start};
+  while (!work.empty()) {
+    const std::uint32_t location = work.back();
+    work.pop_back();
+    for (const std::uint32_t e : edges(location)) {
+      const std::uint32_t next = process.edges[e].*end;
+      if (!result[next]) work.push_back(next);
+      result[next] = true;
+    }
+  }
+  return result;
+}
+
 /// Locations that lie on a cycle, or may: between the heads of loops and the edges back to them.
 std::vector<bool> in_loop(const Process& process, const std::vector<bool>& heads) {
   const auto into = edges_into(process);
@@ -131,28 +152,10 @@ std::vector<bool> in_loop(const Process& process, const std::vector<bool>& heads
   for (std::uint32_t head = 0; head < heads.size(); ++head) {
     if (!heads[head]) continue;
     // The loop of a head: locations reached from it that reach it again.
-    std::vector<bool> ahead(heads.size(), false);
-    std::vector<std::uint32_t> work{head};
-    while (!work.empty()) {
-      const std::uint32_t location = work.back();
-      work.pop_back();
-      for (const std::uint32_t e : process.locations[location].edges) {
-        const std::uint32_t to = process.edges[e].to;
-        if (!ahead[to]) work.push_back(to);
-        ahead[to] = true;
-      }
-    }
-    std::vector<bool> behind(heads.size(), false);
-    work = {head};
-    while (!work.empty()) {
-      const std::uint32_t location = work.back();
-      work.pop_back();
-      for (const std::uint32_t e : into[location]) {
-        const std::uint32_t from = process.edges[e].from;
-        if (!behind[from]) work.push_back(from);
-        behind[from] = true;
-      }
-    }
+    const std::vector<bool> ahead = reached(
+        process, head, &Edge::to, [&](std::uint32_t l) -> auto& { return process.locations[l].edges; });
+    const std::vector<bool> behind = reached(
+        process, head, &Edge::from, [&](std::uint32_t l) -> auto& { return into[l]; });
     for (std::size_t l = 0; l < result.size(); ++l) result[l] = result[l] || (ahead[l] && behind[l]);
   }
   return result;
@@ -247,7 +250,9 @@ StaticFacts::StaticFacts(const Program& program, const FlushMask& flushes, Netwo
   }
   for (std::uint32_t p = 0; p < program.processes.size(); ++p) {
     const Process& process = program.processes[p];
-    StaticProcess facts{futures(program, process), {}, {}, loop_heads(process), {}, {}};
+    StaticProcess facts;
+    facts.futures = futures(program, process);
+    facts.loop_heads = loop_heads(process);
     facts.in_loop = in_loop(process, facts.loop_heads);
     find_live(program, flushes, network, process, facts);
     const auto own = [&](const Locals& all) {
@@ -256,7 +261,8 @@ StaticFacts::StaticFacts(const Program& program, const FlushMask& flushes, Netwo
                    [&](std::uint32_t local) { return program.locals[local].process == p; });
       return result;
     };
-    const std::vector<Locals> lives = live(process, own(in_properties.always_locals), own(in_properties.final_locals));
+    facts.live_locals = live(process, own(in_properties.always_locals), own(in_properties.final_locals));
+    const std::vector<Locals>& lives = facts.live_locals;
     const std::vector<bool>& places = in_properties.places[p];
     for (const Edge& edge : process.edges) {
       StaticEdge& out = facts.edges.emplace_back(static_edge(program, edge, network, lives[edge.from], lives[edge.to]));

@@ -39,10 +39,16 @@ struct StaticProcess {
   std::vector<Mask> live;
   /// By target and location: what may be read before the process passes a flush to that target.
   std::vector<std::vector<Mask>> read_before_flush;
+  /// By location: its locals that may be read from here on before they are written, and those that properties look at;
+  /// ascending.
+  std::vector<std::vector<std::uint32_t>> live_locals;
   std::vector<bool> loop_heads;  ///< every cycle of the graph has one
   std::vector<StaticEdge> edges;
   std::vector<bool> in_loop;  ///< by location: it can be reached from itself
 };
+
+/// By location: whether an edge leads back to it in a depth-first walk.
+[[nodiscard]] std::vector<bool> loop_heads(const Process& process);
 
 struct StaticFacts {
   StaticFacts(const Program& program, const FlushMask& flushes, Network network);

@@ -1,8 +1,11 @@
 #include "model/corerma/generate.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdexcept>
 
+#include "text/word_list.hpp"
 #include "text/words.hpp"
 
 namespace loco::model::corerma {
@@ -16,48 +19,16 @@ std::string name_begin(const GenerateOptions& options) {
   return text(options.pivot) + "-" + std::to_string(options.processes) + "x";
 }
 
-/// The kinds of statement without one of which the pivot orders nothing.
+/// By rule: the letters of the kinds of statement without one of which it orders nothing.
+constexpr std::array<std::string_view, litmus::kRules> kNeeded = {
+    "",  "", "f", "f", "f",  "gp", "a",  "c",    "",   "",    "gpac", "p", "g",
+    "p", "", "p", "p", "ac", "ac", "ac", "gpac", "ac", "pac", "gac",  "f"};
+
 std::array<bool, kKinds> needed_kinds(Rule pivot) {
-  const auto only = [](std::initializer_list<Kind> kinds) {
-    std::array<bool, kKinds> needed{};
-    for (const Kind k : kinds) needed[static_cast<std::size_t>(k)] = true;
-    return needed;
-  };
-  switch (pivot) {
-    case Rule::pg:
-      return only({Kind::get, Kind::put});
-    case Rule::ga:
-      return only({Kind::rga});
-    case Rule::cas:
-      return only({Kind::cas});
-    case Rule::f1:
-    case Rule::f2:
-    case Rule::f3:
-      return only({Kind::flush});
-    case Rule::fa:
-      return only({Kind::flush});
-    case Rule::pp:
-    case Rule::sr:
-    case Rule::ptg:
-    case Rule::gtp:
-      return only({Kind::put});
-    case Rule::pta:
-    case Rule::ao:
-    case Rule::gta:
-    case Rule::oa:
-      return only({Kind::rga, Kind::cas});
-    case Rule::sf:
-      return only({Kind::put, Kind::rga, Kind::cas});
-    case Rule::rl:
-      return only({Kind::get, Kind::rga, Kind::cas});
-    case Rule::gg:
-      return only({Kind::get});
-    case Rule::ir:
-    case Rule::so:
-      return only({Kind::get, Kind::put, Kind::rga, Kind::cas});
-    default:
-      return {};
-  }
+  std::array<bool, kKinds> needed{};
+  for (std::size_t k = 0; k < needed.size(); ++k)
+    needed[k] = kNeeded[static_cast<std::size_t>(pivot)].find(kKindLetters[k]) != std::string_view::npos;
+  return needed;
 }
 
 Program parse_after(const GenerateOptions& options) {
@@ -177,21 +148,13 @@ double estimated_programs(const GenerateOptions& options) {
 
 std::array<bool, kKinds> parse_statements(std::string_view list) {
   std::array<bool, kKinds> statements{};
-  for (std::size_t begin = 0; begin <= list.size();) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    std::string_view word = list.substr(begin, end - begin);
-    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
-    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+  for (const std::string_view word : text::comma_separated(list)) {
     const auto it = std::find(kKindNames.begin(), kKindNames.end(), word);
-    if (it == kKindNames.end()) {
-      std::vector<std::string> known(kKindNames.begin(), kKindNames.end());
-      std::string all;
-      for (const std::string& k : known) all += (all.empty() ? "" : ", ") + k;
-      throw std::invalid_argument("--statements: expected some of " + all + ", found " + text::in_quotes(word) +
-                                  text::as_clause(text::suggestion(word, known)));
-    }
+    if (it == kKindNames.end())
+      throw std::invalid_argument(
+          "--statements: " +
+          text::unknown_word(fmt::format("some of {}", fmt::join(kKindNames, ", ")), word, kKindNames));
     statements[static_cast<std::size_t>(it - kKindNames.begin())] = true;
-    begin = end + 1;
   }
   return statements;
 }

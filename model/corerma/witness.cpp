@@ -1,10 +1,12 @@
 #include "model/corerma/witness.hpp"
 
 #include <bit>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdexcept>
 #include <vector>
 
-#include "text/words.hpp"
+#include "text/word_list.hpp"
 
 namespace loco::model::corerma {
 namespace {
@@ -21,16 +23,14 @@ bool any_of(Actions set, F&& f) {
 Pivot parse_pivot(std::string_view text) {
   if (text == "CAS-T") return {Rule::cas, true};
   if (text == "CAS-F") return {Rule::cas, false};
-  std::vector<std::string> known;
-  std::string list;
+  std::vector<std::string_view> known;
   for (const std::string_view name : litmus::kRuleNames) {
     if (name == "AT") continue;  // it orders whatever meets the accumulate: no pairs of its own
-    known.emplace_back(name);
+    known.push_back(name);
     if (name == text) return {*litmus::find_rule(name)};
-    list += (list.empty() ? "" : ", ") + known.back();
   }
-  throw std::invalid_argument("expected a rule (" + list + ", CAS-T, CAS-F), found " + text::in_quotes(text) +
-                              text::as_clause(text::suggestion(text, known)));
+  throw std::invalid_argument(
+      text::unknown_word(fmt::format("a rule ({}, CAS-T, CAS-F)", fmt::join(known, ", ")), text, known));
 }
 
 std::string text(const Pivot& pivot) {

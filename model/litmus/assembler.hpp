@@ -14,20 +14,13 @@ class Assembler {
 
  protected:
   // --- expressions ---------------------------------------------------------------------------------------------------
-  int add(Expr e) {
-    out_.exprs.push_back(e);
-    return len(out_.exprs) - 1;
-  }
+  int add(const Expr& e) { return out_.add(e); }
   int constant(Value v) { return add({ExprOp::constant, v, kNone, kNone, kNone}); }
   int value_of(int reg) { return add({ExprOp::reg, 0, reg, kNone, kNone}); }
   int binary(ExprOp op, int lhs, int rhs) { return add({op, 0, kNone, lhs, rhs}); }
 
   // --- emission ------------------------------------------------------------------------------------------------------
-  int temporary() {
-    Thread& t = at(out_.threads, thread_);
-    t.registers.push_back({"$" + std::to_string(len(t.registers)), true});
-    return len(t.registers) - 1;
-  }
+  int temporary() { return at(out_.threads, thread_).temporary(); }
   Instruction& emit(Op op) {
     Instruction i;
     i.op = op;

@@ -40,49 +40,14 @@ class CandidateEdges {
   bool add_rf(Graph& g, int w, int r) const {
     return (!a_.rf_so.contains(w, r) || g.add(w, r)) && (!a_.rf_ib.contains(w, r) || g.add(start(w), start(r)));
   }
-  bool add_rb(Graph& g, int r, int w) const {
-    return !a_.rb_never.contains(r, w) && (!a_.rb_so.contains(r, w) || g.add(r, w)) &&
-           (!a_.rb_ib.contains(r, w) || g.add(start(r), start(w)));
-  }
+  bool add_rb(Graph& g, int r, int w) const { return rb(adds(g), r, w); }
   /// mo(w1, w2), and with it rb from the readers of w1 to w2.
-  bool add_mo(Graph& g, int w1, int w2) const {
-    if (!g.add(w1, w2)) return false;
-    for (const int r : accesses_.of(w1).reads)
-      if (rf_[r] == w1 && r != w2 && !add_rb(g, r, w2)) return false;
-    return true;
-  }
+  bool add_mo(Graph& g, int w1, int w2) const { return mo(adds(g), w1, w2); }
   /// False where an edge of rb(r, w) would close a cycle.
-  [[nodiscard]] bool rb_possible(const Graph& g, int r, int w) const {
-    return !a_.rb_never.contains(r, w) && !(a_.rb_so.contains(r, w) && g.reaches(w, r)) &&
-           !(a_.rb_ib.contains(r, w) && g.reaches(start(w), start(r)));
-  }
-  [[nodiscard]] bool mo_possible(const Graph& g, int w1, int w2) const {
-    if (g.reaches(w2, w1)) return false;
-    for (const int r : accesses_.of(w1).reads)
-      if (rf_[r] == w1 && r != w2 && !rb_possible(g, r, w2)) return false;
-    return true;
-  }
+  [[nodiscard]] bool rb_possible(const Graph& g, int r, int w) const { return rb(asks(g), r, w); }
 
-  /// rao(r1, r2): the second atomic reads when the first one has read, and written if it writes.
-  bool add_rao(Graph& g, int r1, int r2) const {
-    const int write = a_.atomic_write(r1);
-    return g.add(r1, r2) && (write == kNone || g.add(write, r2));
-  }
-  [[nodiscard]] bool rao_possible(const Graph& g, int r1, int r2) const {
-    const int write = a_.atomic_write(r1);
-    return !g.reaches(r2, r1) && (write == kNone || !g.reaches(r2, write));
-  }
-
-  [[nodiscard]] bool possible(const Graph& g, const Pair& p, bool forward) const {
-    if (p.choice == Choice::nfo) return forward ? !g.reaches(start(p.b), p.a) : !g.reaches(p.a, p.b);
-    if (p.choice == Choice::rao) return forward ? rao_possible(g, p.a, p.b) : rao_possible(g, p.b, p.a);
-    return forward ? mo_possible(g, p.a, p.b) : mo_possible(g, p.b, p.a);
-  }
-  bool add(Graph& g, const Pair& p, bool forward) const {
-    if (p.choice == Choice::nfo) return forward ? g.add(p.a, start(p.b)) : g.add(p.b, p.a);
-    if (p.choice == Choice::rao) return forward ? add_rao(g, p.a, p.b) : add_rao(g, p.b, p.a);
-    return forward ? add_mo(g, p.a, p.b) : add_mo(g, p.b, p.a);
-  }
+  [[nodiscard]] bool possible(const Graph& g, const Pair& p, bool forward) const { return decide(asks(g), p, forward); }
+  bool add(Graph& g, const Pair& p, bool forward) const { return decide(adds(g), p, forward); }
 
   /// Adds the edges of mo between w and the cell's other writes that follow from the new pair rf(w, r).
   bool cohere(Graph& g, int w, int r) const;
@@ -98,6 +63,36 @@ class CandidateEdges {
   }
 
  private:
+  // Each relation is told once: `edge(a, b)` adds an edge, or asks whether it would close a cycle.
+  static auto adds(Graph& g) {
+    return [&g](int a, int b) { return g.add(a, b); };
+  }
+  static auto asks(const Graph& g) {
+    return [&g](int a, int b) { return !g.reaches(b, a); };
+  }
+  template <class Edge>
+  bool rb(const Edge& edge, int r, int w) const {
+    return !a_.rb_never.contains(r, w) && (!a_.rb_so.contains(r, w) || edge(r, w)) &&
+           (!a_.rb_ib.contains(r, w) || edge(start(r), start(w)));
+  }
+  template <class Edge>
+  bool mo(const Edge& edge, int w1, int w2) const {
+    return edge(w1, w2) && std::ranges::all_of(accesses_.of(w1).reads,
+                                               [&](int r) { return rf_[r] != w1 || r == w2 || rb(edge, r, w2); });
+  }
+  /// rao(r1, r2): the second atomic reads when the first one has read, and written if it writes.
+  template <class Edge>
+  bool rao(const Edge& edge, int r1, int r2) const {
+    const int write = a_.atomic_write(r1);
+    return edge(r1, r2) && (write == kNone || edge(write, r2));
+  }
+  template <class Edge>
+  bool decide(const Edge& edge, const Pair& p, bool forward) const {
+    if (p.choice == Choice::nfo) return forward ? edge(p.a, start(p.b)) : edge(p.b, p.a);
+    const int first = forward ? p.a : p.b, second = forward ? p.b : p.a;
+    return p.choice == Choice::rao ? rao(edge, first, second) : mo(edge, first, second);
+  }
+
   const Skeleton& x_;
   const Axioms& a_;
   const CellAccesses& accesses_;

@@ -33,13 +33,6 @@ std::string who(const Program& p) {
   return s + ".";
 }
 
-std::string outcome(const Program& p, const PartialOutcome& partial) {
-  std::string s;
-  for (const auto& [observable, value] : partial)
-    s += (s.empty() ? "" : " ") + at(p.observables, observable).name + "=" + p.text(value);
-  return s.empty() ? "any end" : s;
-}
-
 /// The cycle as a chain of reasons.
 std::string reasons(const Explanation& e) {
   std::string s;
@@ -54,7 +47,7 @@ std::string reasons(const Explanation& e) {
 }
 
 std::string under(const Program& p, const PartialOutcome& asked, const Options& options) {
-  return "Under " + (options.model.empty() ? p.model : options.model) + ", " + outcome(p, asked);
+  return "Under " + (options.model.empty() ? p.model : options.model) + ", " + p.text(asked, "any end");
 }
 
 }  // namespace

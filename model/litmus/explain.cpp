@@ -17,13 +17,6 @@ namespace {
 
 constexpr std::uint64_t kCandidatesMax = 20'000;  ///< of a forbidden outcome
 
-std::string text_of(const Program& program, const PartialOutcome& partial) {
-  std::string s;
-  for (const auto& [observable, value] : partial)
-    s += (s.empty() ? "" : " ") + at(program.observables, observable).name + "=" + program.text(value);
-  return s;
-}
-
 SearchOptions search_options(const Options& options) {
   SearchOptions s;
   s.model = options.model_options;
@@ -305,7 +298,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
       Explanation e = draw(x, f.candidate, shown);
       mark_cycle(f.cycle, e);
       e.candidates = f.candidates;
-      e.title = text::shown(program.name) + ": " + text_of(program, outcome) + " is forbidden";
+      e.title = text::shown(program.name) + ": " + program.text(outcome, "") + " is forbidden";
       std::string key;
       for (const LabelledEdge& l : f.cycle)
         key += describe(x, f.candidate.rf, l.from) + l.relation + describe(x, f.candidate.rf, l.to) + ";";

@@ -108,11 +108,15 @@ class HerdReader {
       in_.expect(";");
     }
   }
+  std::string opcode() {
+    std::string op = in_.word();
+    for (char& ch : op) ch = static_cast<char>(std::toupper(static_cast<unsigned char>(ch)));
+    return op;
+  }
   void instruction(int t) {
     in_.skip();
     const std::size_t begin = in_.place();
-    std::string op = in_.word();
-    for (char& ch : op) ch = static_cast<char>(std::toupper(static_cast<unsigned char>(ch)));
+    const std::string op = opcode();
     if (op == "MFENCE") return emit(t, "mfence");
     if (op == "XCHG") return exchange(t);
     if (op == "LOCK") return compare_exchange(t);
@@ -156,8 +160,7 @@ class HerdReader {
   void compare_exchange(int t) {
     in_.skip();
     const std::size_t begin = in_.place();
-    std::string op = in_.word();
-    for (char& ch : op) ch = static_cast<char>(std::toupper(static_cast<unsigned char>(ch)));
+    const std::string op = opcode();
     if (op != "CMPXCHG") {
       in_.go_to(begin);
       in_.fail("CMPXCHG");

@@ -14,13 +14,6 @@
 namespace loco::model::litmus {
 namespace {
 
-std::string outcome_text(const Program& program, const PartialOutcome& partial) {
-  std::string s;
-  for (const auto& [observable, value] : partial)
-    s += (s.empty() ? "" : " ") + at(program.observables, observable).name + "=" + program.text(value);
-  return s.empty() ? "any outcome" : s;
-}
-
 /// rdmawait is a part of loco: a program of its methods has the same outcomes in both.
 bool same_expectations(const std::string& a, const std::string& b) {
   const auto family = [](const std::string& m) {
@@ -243,7 +236,7 @@ class Judge {
     if (same_expectations(program_.model, result_.model)) {
       require_possible(program_.allowed);
       for (const PartialOutcome& p : program_.forbidden)
-        if (possible(p)) result_.unexpected.push_back(outcome_text(program_, p));
+        if (possible(p)) result_.unexpected.push_back(program_.text(p, "any outcome"));
     }
     for (const auto& [model, outcomes] : program_.outcomes_by_model) {
       if (!same_expectations(model, result_.model)) continue;
@@ -291,7 +284,7 @@ class Judge {
   void require_possible(const std::vector<PartialOutcome>& outcomes) {
     if (!exhaustive_) return;
     for (const PartialOutcome& p : outcomes)
-      if (!possible(p) && !is_stopped_) result_.missing.push_back(outcome_text(program_, p));
+      if (!possible(p) && !is_stopped_) result_.missing.push_back(program_.text(p, "any outcome"));
   }
   void tell_unexpected(OutcomeView o) {
     if (++unexpected_ <= kUnexpectedTold) result_.unexpected.push_back(program_.text(o));

@@ -122,6 +122,15 @@ class LocoStatement {
     fence(Stamp::aCR);
   }
 
+  /// Another way through the statement, which ends with what `write` adds to the path so far.
+  template <class Write>
+  void fork(const Write& write) {
+    PathState other = s_;
+    write(other.path);
+    ++other.pc;
+    pending_.push_back(std::move(other));
+  }
+
   void cas() {
     const bool compares = i_.expr != kNone;  // else it exchanges
     const int expected = compares ? writer_.evaluate(p_, i_.expr) : kNone;
@@ -137,14 +146,12 @@ class LocoStatement {
   }
 
   void fork_failed_cas(int expected) {
-    PathState failed = s_;
-    ThreadPath& p = failed.path;
-    writer_.add_fence(p, Stamp::aMF, i_.library);
-    const int v = PathWriter::add_read(p, writer_.make(p, Stamp::aCR, i_.library), writer_.cell(i_.location));
-    p.conditions.push_back({PathWriter::operation(p, ExprOp::eq, v, expected), false});
-    at(p.registers, i_.target) = v;
-    ++failed.pc;
-    pending_.push_back(std::move(failed));
+    fork([&](ThreadPath& p) {
+      writer_.add_fence(p, Stamp::aMF, i_.library);
+      const int v = PathWriter::add_read(p, writer_.make(p, Stamp::aCR, i_.library), writer_.cell(i_.location));
+      p.conditions.push_back({PathWriter::operation(p, ExprOp::eq, v, expected), false});
+      at(p.registers, i_.target) = v;
+    });
   }
 
   /// A fetch-and-add, or a compare-and-swap that succeeds: `desired(symbol of what was read)` is the new value.
@@ -169,14 +176,11 @@ class LocoStatement {
     const int expected = writer_.evaluate(p_, i_.expr);
     const int desired = writer_.evaluate(p_, i_.expr2);
     writer_.begin_event(p_, s_.pc);
-    PathState failed = s_;
-    ThreadPath& f = failed.path;
-    const Instruction* const i = &i_;
-    const int v = PathWriter::add_read(f, writer_.make(f, Stamp::aNAR, i->library, i->node), writer_.cell(i->source));
-    f.conditions.push_back({PathWriter::operation(f, ExprOp::eq, v, expected), false});
-    PathWriter::add_write(f, writer_.make(f, Stamp::aNLW, i->library, i->node), writer_.cell(i->location), v);
-    ++failed.pc;
-    pending_.push_back(std::move(failed));
+    fork([&](ThreadPath& f) {
+      const int v = PathWriter::add_read(f, writer_.make(f, Stamp::aNAR, i_.library, i_.node), writer_.cell(i_.source));
+      f.conditions.push_back({PathWriter::operation(f, ExprOp::eq, v, expected), false});
+      PathWriter::add_write(f, writer_.make(f, Stamp::aNLW, i_.library, i_.node), writer_.cell(i_.location), v);
+    });
     atomic_writes(p_, [&](int read) {
       p_.conditions.push_back({PathWriter::operation(p_, ExprOp::eq, read, expected), true});
       return desired;
@@ -186,13 +190,11 @@ class LocoStatement {
   /// A call that may be refused or find nothing: forks with `result` for that, which takes an aWT.
   void begin_call_or(Value result) {
     writer_.begin_event(p_, s_.pc);
-    PathState without = s_;
-    ThreadPath& p = without.path;
-    writer_.add_fence(p, Stamp::aWT, i_.library);
-    p.events.back().result = result;
-    at(p.registers, i_.target) = PathWriter::constant(p, result);
-    ++without.pc;
-    pending_.push_back(std::move(without));
+    fork([&](ThreadPath& p) {
+      writer_.add_fence(p, Stamp::aWT, i_.library);
+      p.events.back().result = result;
+      at(p.registers, i_.target) = PathWriter::constant(p, result);
+    });
     p_.events.back().result = kTrue;
   }
 

@@ -100,6 +100,13 @@ std::string Program::text(OutcomeView outcome) const {
   return s;
 }
 
+std::string Program::text(const PartialOutcome& partial, const char* otherwise, std::string_view between) const {
+  std::string s;
+  for (const auto& [observable, value] : partial)
+    s.append(s.empty() ? "" : between).append(litmus::at(observables, observable).name + "=" + text(value));
+  return s.empty() ? otherwise : s;
+}
+
 Value Program::identifier(int work_id) const {
   if (work_id == kNone || work_id >= kNamesMax) return kNoName;
   const std::string& word = litmus::at(work_ids, work_id);
@@ -114,6 +121,33 @@ Value Program::intern(const std::vector<Value>& tuple) {
   const auto index = it - tuples.begin();
   if (it == tuples.end()) tuples.push_back(tuple);
   return kFirstTuple + static_cast<Value>(index);
+}
+
+int Thread::temporary() {
+  registers.push_back({"$" + std::to_string(len(registers)), true});
+  return len(registers) - 1;
+}
+
+int Program::add(const Expr& expr) {
+  exprs.push_back(expr);
+  return len(exprs) - 1;
+}
+
+int Program::add_fresh_word(int node, Value init) {
+  Location l;
+  l.name = "$" + std::to_string(len(locations));
+  l.node = node;
+  l.init = init;
+  l.fresh = true;
+  locations.push_back(std::move(l));
+  return len(locations) - 1;
+}
+
+int Program::work_id(const std::string& written) {
+  const auto it = std::find(work_ids.begin(), work_ids.end(), written);
+  const auto index = static_cast<int>(it - work_ids.begin());
+  if (it == work_ids.end()) work_ids.push_back(written);
+  return index;
 }
 
 int Program::mention(int node) {

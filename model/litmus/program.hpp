@@ -186,6 +186,9 @@ struct Thread {
   int node = 0;
   std::vector<Instruction> code;
   std::vector<Register> registers;  ///< all start at 0
+
+  /// Adds a register that no outcome mentions.
+  int temporary();
 };
 
 struct Barrier {
@@ -264,6 +267,9 @@ struct Program {
   [[nodiscard]] std::string text(Value v) const;
   /// `a=0 b=1`
   [[nodiscard]] std::string text(OutcomeView outcome) const;
+  /// The same of what a partial outcome says, or `otherwise` where that is nothing.
+  [[nodiscard]] std::string text(const PartialOutcome& partial, const char* otherwise,
+                                 std::string_view between = " ") const;
   /// Of work requests: those of `verbs`, else work identifiers.
   [[nodiscard]] const std::vector<std::string>& request_names() const {
     return verbs.names.empty() ? work_ids : verbs.names;
@@ -275,6 +281,12 @@ struct Program {
   Value intern(const std::vector<Value>& tuple);
   /// The node, which is added to `nodes` if it is new.
   int mention(int node);
+  /// Adds an expression.
+  int add(const Expr& expr);
+  /// Adds a word of the node that no outcome mentions.
+  int add_fresh_word(int node, Value init);
+  /// The work identifier, which is added if it is new.
+  int work_id(const std::string& name);
 };
 
 /// Does the name belong to the coreRMA family (`corerma`, `corerma-verbs`, ..., or a list of rules: rule_set.hpp)?

@@ -126,9 +126,6 @@ class Local {
     }
     return {};
   }
-  static std::uint32_t node_of(Stamp stamp, int node) {
-    return is_family(stamp) ? static_cast<std::uint32_t>(node) : 0;
-  }
 
   /// The relations of the execution between accesses that stand for themselves.
   [[nodiscard]] Witness image() const {

@@ -117,13 +117,6 @@ std::vector<PartialOutcome> conditions_of(const Program& program, const Result& 
   return all;
 }
 
-std::string condition_text(const Program& program, const PartialOutcome& condition) {
-  std::string s;
-  for (const auto& [observable, value] : condition)
-    s += (s.empty() ? "" : " /\\ ") + at(program.observables, observable).name + "=" + program.text(value);
-  return s.empty() ? "true" : s;
-}
-
 /// In how many of the states does the condition hold, and in how many not?
 std::string observation(const Program& program, const Result& result, const PartialOutcome& condition) {
   std::size_t positive = 0;
@@ -224,7 +217,7 @@ void write_herd_text(std::ostream& out, const Program& program, Result& result, 
   constexpr std::size_t kCountedAnyway = 2'000'000;  // comparisons
   if (result.cut_short && conditions.size() * result.outcomes.size() > kCountedAnyway && stop && stop()) return;
   for (const PartialOutcome& c : conditions) {
-    if (conditions.size() > 1) out << "Condition exists (" << condition_text(program, c) << ")\n";
+    if (conditions.size() > 1) out << "Condition exists (" << program.text(c, "true", " /\\ ") << ")\n";
     out << observation(program, result, c);
   }
 }

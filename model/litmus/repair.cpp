@@ -145,21 +145,7 @@ class Inserter {
  private:
   void name_operation(const Insertion& i) {
     if (i.kind != Insertion::Kind::wait || i.operation == kNone) return;
-    at(code_, i.operation).work_id = work_id(i.name);
-  }
-  int work_id(const std::string& name) {
-    const auto it = std::find(out_.work_ids.begin(), out_.work_ids.end(), name);
-    const auto index = static_cast<int>(it - out_.work_ids.begin());
-    if (it == out_.work_ids.end()) out_.work_ids.push_back(name);
-    return index;
-  }
-  int fresh(int node) {
-    Location l;
-    l.name = "$" + std::to_string(len(out_.locations));
-    l.node = node;
-    l.fresh = true;
-    out_.locations.push_back(std::move(l));
-    return len(out_.locations) - 1;
+    at(code_, i.operation).work_id = out_.work_id(i.name);
   }
   Instruction& push(Op op, const Insertion& from, const Instruction& in_front_of) {
     Instruction i;
@@ -181,8 +167,8 @@ class Inserter {
         emit_wait(i, in_front_of);
         return;
       case Insertion::Kind::flush: {
-        const int id = work_id("$flush" + std::to_string(len(out_.work_ids)));
-        const int here = fresh(at(out_.threads, thread_).node), there = fresh(i.node);
+        const int id = out_.work_id("$flush" + std::to_string(len(out_.work_ids)));
+        const int here = out_.add_fresh_word(at(out_.threads, thread_).node, 0), there = out_.add_fresh_word(i.node, 0);
         Instruction& get = push(Op::get, i, in_front_of);
         get.location = here;
         get.source = there;
@@ -195,7 +181,7 @@ class Inserter {
   }
   void emit_wait(const Insertion& i, const Instruction& in_front_of) {
     Instruction* const wait = &push(Op::wait, i, in_front_of);
-    wait->work_id = i.work_id != kNone ? i.work_id : work_id(i.name);
+    wait->work_id = i.work_id != kNone ? i.work_id : out_.work_id(i.name);
     for (const Instruction& other : at(out_.threads, thread_).code)  // a wait belongs to the library of its operations
       if (other.work_id == wait->work_id && other.op == Op::bcast) wait->library = Library::sv;
   }

@@ -1,10 +1,12 @@
 #include "model/litmus/rule_set.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdexcept>
 
 #include "model/litmus/program.hpp"
-#include "text/words.hpp"
+#include "text/word_list.hpp"
 
 namespace loco::model::litmus {
 namespace {
@@ -37,12 +39,6 @@ constexpr std::array<std::string_view, kRules> kDescriptions = {
     "what a remote statement reads of its own process comes before all of later ones with the same target",
     "what a remote statement writes to its own process comes after all of earlier ones with the same target",
     "all that follows a flush comes after it, whatever its target"};
-
-std::string_view trimmed(std::string_view s) {
-  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
-  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
-  return s;
-}
 
 }  // namespace
 
@@ -86,20 +82,13 @@ const std::vector<NamedRuleSet>& named_rule_sets() {
 
 RuleSet parse_rules(std::string_view text) {
   RuleSet rules;
-  if (trimmed(text) == "none") return rules;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view word = trimmed(text.substr(begin, end - begin));
+  if (text::trimmed(text) == "none") return rules;
+  for (const std::string_view word : text::comma_separated(text)) {
     const std::optional<Rule> rule = find_rule(word);
-    if (!rule) {
-      const std::vector<std::string> known(kRuleNames.begin(), kRuleNames.end());
-      std::string list;
-      for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
-      throw std::invalid_argument("expected rules (" + list + "), found " + text::in_quotes(word) +
-                                  text::as_clause(text::suggestion(word, known)));
-    }
+    if (!rule)
+      throw std::invalid_argument(
+          text::unknown_word(fmt::format("rules ({})", fmt::join(kRuleNames, ", ")), word, kRuleNames));
     rules = rules.with(*rule);
-    begin = end + 1;
   }
   return rules;
 }
@@ -109,7 +98,7 @@ std::optional<RuleSet> find_rule_set(std::string_view model) {
     if (n.name == model) return n.rules;
   if (model == "none") return RuleSet();
   // A list begins with a rule's name: other models' names, as most callers ask about, are told apart at once.
-  if (!find_rule(trimmed(model.substr(0, model.find(','))))) return std::nullopt;
+  if (!find_rule(text::trimmed(model.substr(0, model.find(','))))) return std::nullopt;
   try {
     return parse_rules(model);
   } catch (const std::invalid_argument&) {

@@ -14,9 +14,9 @@
 
 #include "model/litmus/program.hpp"
 #include "model/litmus/relation.hpp"
-#include "model/litmus/verbs/stamps.hpp"
 #include "model/stamps.hpp"
 #include "model/trace.hpp"
+#include "model/verbs/stamps.hpp"
 
 namespace loco::model::litmus {
 

@@ -82,24 +82,12 @@ class StatementReader {
   }
   int add(Expr e) {
     if (++terms_ > kTermsMax) fail(peek(), "at most 2000 operands and operators in a statement");
-    program_.exprs.push_back(e);
-    return len(program_.exprs) - 1;
+    return program_.add(e);
   }
   int constant(Value v) { return add({ExprOp::constant, v, kNone, kNone, kNone}); }
   int reg_expr(int reg) { return add({ExprOp::reg, 0, reg, kNone, kNone}); }
-  int temporary() {
-    self_.registers.push_back({"$" + std::to_string(len(self_.registers)), true});
-    return len(self_.registers) - 1;
-  }
-  int fresh_location(Value init) {
-    Location l;
-    l.name = "$" + std::to_string(len(program_.locations));
-    l.node = self_.node;
-    l.init = init;
-    l.fresh = true;
-    program_.locations.push_back(std::move(l));
-    return len(program_.locations) - 1;
-  }
+  int temporary() { return self_.temporary(); }
+  int fresh_location(Value init) { return program_.add_fresh_word(self_.node, init); }
   int find_register(std::string_view name) const { return find_name(self_.registers, name); }
 
   // --- names ---
@@ -156,10 +144,7 @@ class StatementReader {
   int work_id() {
     const Token& t = take();
     if (t.kind != TokenKind::identifier && t.kind != TokenKind::number) fail(t, "a work identifier");
-    const auto it = std::find(program_.work_ids.begin(), program_.work_ids.end(), t.text);
-    const auto index = it - program_.work_ids.begin();
-    if (it == program_.work_ids.end()) program_.work_ids.push_back(t.text);
-    return static_cast<int>(index);
+    return program_.work_id(t.text);
   }
   int optional_work_id() {
     if (!peek().is_word("as")) return kNone;

@@ -9,12 +9,6 @@
 
 namespace loco::model::verbs {
 
-std::string_view name(Kind kind) {
-  constexpr std::array<std::string_view, kKinds> kNames = {"aCR",  "aCW",  "aCAS", "aMF",  "aWT", "aRP", "aNLR", "aNRW",
-                                                           "aNRR", "aNLW", "aRF",  "aNAR", "aRX", "aRC", "aSC"};
-  return kNames[static_cast<std::size_t>(kind)];
-}
-
 std::string_view name(Edge edge) {
   constexpr std::array<std::string_view, 13> kNames = {"ppo",
                                                        "ippo",
@@ -67,32 +61,9 @@ namespace {
 using trace::Stamp;
 using trace::Verbs;
 
-Kind kind_of(Stamp stamp) {
-  switch (stamp) {
-    case Stamp::aCR:
-      return Kind::aCR;
-    case Stamp::aCW:
-      return Kind::aCW;
-    case Stamp::aCAS:
-      return Kind::aCAS;
-    case Stamp::aMF:
-      return Kind::aMF;
-    case Stamp::aWT:
-      return Kind::aWT;
-    case Stamp::aNLR:
-      return Kind::aNLR;
-    case Stamp::aNRW:
-      return Kind::aNRW;
-    case Stamp::aNRR:
-      return Kind::aNRR;
-    case Stamp::aNLW:
-      return Kind::aNLW;
-    case Stamp::aNAR:
-      return Kind::aNAR;
-    default:
-      return Kind::aRF;
-  }
-}
+/// The stamps of a trace are the first of a verbs program.
+Kind kind_of(Stamp stamp) { return static_cast<Kind>(stamp); }
+static_assert(static_cast<std::size_t>(Stamp::aNAR) == static_cast<std::size_t>(Kind::aNAR));
 
 bool is_atomic(Verbs::Opcode o) { return o == Verbs::Opcode::compare_swap || o == Verbs::Opcode::fetch_add; }
 

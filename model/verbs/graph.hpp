@@ -13,30 +13,14 @@
 #include <string>
 #include <vector>
 
+#include "model/verbs/stamps.hpp"
 #include "trace/trace.hpp"
 
 namespace loco::model::verbs {
 
-enum class Kind : std::uint8_t {
-  aCR,
-  aCW,
-  aCAS,
-  aMF,
-  aWT,
-  aRP,  // of a thread
-  aNLR,
-  aNRW,
-  aNRR,
-  aNLW,
-  aRF,
-  aNAR,
-  aRX,
-  aRC,
-  aSC,  // of a queue pair
-};
-inline constexpr std::size_t kKinds = 15;
-[[nodiscard]] std::string_view name(Kind kind);
-[[nodiscard]] constexpr bool of_queue_pair(Kind k) { return k >= Kind::aNLR; }
+/// Of an event.
+using Kind = VerbsStamp;
+[[nodiscard]] constexpr bool of_queue_pair(Kind k) { return k >= Kind::aNLR && k != Kind::aRP; }
 /// Does it start and finish at once?
 [[nodiscard]] constexpr bool instant(Kind k) {
   return k != Kind::aCW && k != Kind::aNRW && k != Kind::aNLW && k != Kind::aRP && k != Kind::aRC && k != Kind::aSC;
@@ -140,6 +124,8 @@ class Graph {
   void order_flushes();
   void order_atomics();
   struct Frontier;
+  Frontier behind(const std::vector<std::uint32_t>& events, const Frontier& before);
+  void after(const Frontier& before, std::uint32_t event, bool both);
 
   const trace::Trace* trace_;
   Scope scope_;

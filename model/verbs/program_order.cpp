@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "model/verbs/graph.hpp"
@@ -14,45 +13,13 @@ namespace loco::model::verbs {
 
 namespace {
 
-/// Rows and columns in the order of Kind. Y: same thread, n: same queue pair; I, i: likewise, in ib only.
-constexpr std::array<std::string_view, kKinds> kCells = {
-    // thread | queue pair: aNLR aNRW aNRR aNLW aRF aNAR aRX aRC aSC
-    "YYYYYY"
-    "YYYYYYYYY",  // aCR
-    "IYYYIY"
-    "YYYYYYYYY",  // aCW
-    "YYYYYY"
-    "YYYYYYYYY",  // aCAS
-    "YYYYYY"
-    "YYYYYYYYY",  // aMF
-    "YYYYYY"
-    "YYYYYYYYY",  // aWT
-    "IYYYIY"
-    "YYYYYYYYY",  // aRP
-    "......"
-    "nnnnnnnnn",  // aNLR
-    "......"
-    ".nnn.nini",  // aNRW
-    "......"
-    "...nn...n",  // aNRR
-    "......"
-    "...ni...n",  // aNLW
-    "......"
-    "nnnnnnnnn",  // aRF
-    "......"
-    ".nnnnnnnn",  // aNAR
-    "......"
-    ".nnn.nnnn",  // aRX
-    "......"
-    ".......n.",  // aRC
-    "......"
-    "........n",  // aSC
-};
+/// Kinds of events of a thread; the others are of a queue pair.
+constexpr std::array kOfThread = {Kind::aCR, Kind::aCW, Kind::aCAS, Kind::aMF, Kind::aWT, Kind::aRP};
 
 enum class Order : std::uint8_t { none, issued, both };
 
 Order cell(Kind row, Kind column) {
-  const char c = kCells[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
+  const char c = kVerbsOrder.cell(row, column);
   if (c == '.') return Order::none;
   return c == 'I' || c == 'i' ? Order::issued : Order::both;
 }
@@ -94,6 +61,26 @@ struct Graph::Frontier {
   [[nodiscard]] bool any() const { return begun != kNone; }
 };
 
+/// A point that comes after all these events, and after `before`.
+Graph::Frontier Graph::behind(const std::vector<std::uint32_t>& events, const Frontier& before) {
+  const Frontier all{joint(), joint()};
+  if (before.any()) {
+    arc(before.begun, all.begun, Edge::ppo);
+    arc(before.done, all.done, Edge::ppo);
+  }
+  for (const std::uint32_t e : events) {
+    arc(start(e), all.begun, Edge::ppo);
+    arc(finish(e), all.done, Edge::ppo);
+  }
+  return all;
+}
+
+/// Puts an event behind those of a frontier: in both orders, or in ib only.
+void Graph::after(const Frontier& before, std::uint32_t e, bool both) {
+  arc(before.begun, start(e), both ? Edge::ppo : Edge::ippo);
+  if (both) arc(before.done, finish(e), Edge::ppo);
+}
+
 void Graph::order_threads() {
   // Of each thread, in program order: a receive that was posted behind a call comes behind it.
   std::map<std::uint32_t, std::vector<std::pair<std::pair<std::uint32_t, bool>, std::uint32_t>>> threads;
@@ -102,36 +89,26 @@ void Graph::order_threads() {
       threads[events_[e].thread].push_back({{events_[e].call, events_[e].kind == Kind::aRP}, e});
   for (auto& [thread, order] : threads) {
     std::ranges::sort(order);
-    std::array<Frontier, 6> frontier{};
+    std::array<Frontier, kVerbsStamps> frontier{};
     for (std::size_t i = 0; i < order.size();) {
       std::size_t end = i;
       const bool receive = order[i].first.second;  // each for itself
       while (end < order.size() && order[end].first == order[i].first && (end == i || !receive)) ++end;
-      std::array<std::vector<std::uint32_t>, 6> group;
+      std::array<std::vector<std::uint32_t>, kVerbsStamps> group;
       for (std::size_t k = i; k < end; ++k) {
         const std::uint32_t e = order[k].second;
         const Kind kind = events_[e].kind;
-        for (std::size_t row = 0; row < frontier.size(); ++row) {
-          if (!frontier[row].any()) continue;
-          const Order o = cell(static_cast<Kind>(row), kind);
-          if (o == Order::none) continue;
-          arc(frontier[row].begun, start(e), o == Order::both ? Edge::ppo : Edge::ippo);
-          if (o == Order::both) arc(frontier[row].done, finish(e), Edge::ppo);
+        for (const Kind row : kOfThread) {
+          const Frontier& before = frontier[static_cast<std::size_t>(row)];
+          const Order o = before.any() ? cell(row, kind) : Order::none;
+          if (o != Order::none) after(before, e, o == Order::both);
         }
         if (!of_queue_pair(kind)) group[static_cast<std::size_t>(kind)].push_back(e);
       }
-      for (std::size_t row = 0; row < group.size(); ++row) {
-        if (group[row].empty()) continue;
-        if (group[row].size() == 1) {
-          frontier[row] = {start(group[row][0]), finish(group[row][0])};
-          continue;
-        }
-        const Frontier all{joint(), joint()};
-        for (const std::uint32_t e : group[row]) {
-          arc(start(e), all.begun, Edge::ppo);
-          arc(finish(e), all.done, Edge::ppo);
-        }
-        frontier[row] = all;
+      for (const Kind kind : kOfThread) {
+        const auto row = static_cast<std::size_t>(kind);
+        if (group[row].size() == 1) frontier[row] = {start(group[row][0]), finish(group[row][0])};
+        if (group[row].size() > 1) frontier[row] = behind(group[row], {});
       }
       i = end;
     }
@@ -141,7 +118,7 @@ void Graph::order_threads() {
 void Graph::order_queue_pairs() {
   constexpr std::size_t kFirst = static_cast<std::size_t>(Kind::aNLR);
   struct Queue {
-    std::array<std::array<Frontier, 2>, kKinds - kFirst> frontier;  // by kind, and by where the word is
+    std::array<std::array<Frontier, 2>, kVerbsStamps - kFirst> frontier;  // by kind, and by where the word is
   };
   std::map<std::uint32_t, Queue> queues;
   const trace::Verbs& v = verbs();
@@ -156,21 +133,19 @@ void Graph::order_queue_pairs() {
     const bool reads_device = read != of_request_[r].end() && events_[*read].device;
     for (const std::uint32_t e : of_request_[r]) {
       if (!of_queue_pair(events_[e].kind)) continue;
-      for (std::size_t row = kFirst; row < kKinds; ++row) {
+      for (std::size_t row = kFirst; row < kVerbsStamps; ++row) {
         for (const bool device : {false, true}) {
           const Frontier& f = queue.frontier[row - kFirst][device ? 1 : 0];
           if (!f.any()) continue;
           const bool remote = static_cast<Kind>(row) == Kind::aNRW && events_[e].kind == Kind::aNLW;
           const Order o =
               cell(v, transport, static_cast<Kind>(row), device, events_[e], remote ? reads_device : events_[e].device);
-          if (o == Order::none) continue;
-          arc(f.begun, start(e), o == Order::both ? Edge::ppo : Edge::ippo);
-          if (o == Order::both) arc(f.done, finish(e), Edge::ppo);
+          if (o != Order::none) after(f, e, o == Order::both);
         }
       }
     }
     // Behind all of the kind until now, whether or not these are ordered among each other.
-    std::array<std::array<std::vector<std::uint32_t>, 2>, kKinds - kFirst> group;
+    std::array<std::array<std::vector<std::uint32_t>, 2>, kVerbsStamps - kFirst> group;
     for (const std::uint32_t e : of_request_[r])
       if (of_queue_pair(events_[e].kind))
         group[static_cast<std::size_t>(events_[e].kind) - kFirst][events_[e].device ? 1 : 0].push_back(e);
@@ -178,16 +153,7 @@ void Graph::order_queue_pairs() {
       for (std::size_t memory = 0; memory < 2; ++memory) {
         if (group[row][memory].empty()) continue;
         Frontier& f = queue.frontier[row][memory];
-        const Frontier all{joint(), joint()};
-        if (f.any()) {
-          arc(f.begun, all.begun, Edge::ppo);
-          arc(f.done, all.done, Edge::ppo);
-        }
-        for (const std::uint32_t e : group[row][memory]) {
-          arc(start(e), all.begun, Edge::ppo);
-          arc(finish(e), all.done, Edge::ppo);
-        }
-        f = all;
+        f = behind(group[row][memory], f);
       }
     }
   }
@@ -201,7 +167,7 @@ void Graph::order_request(std::uint32_t request) {
   const trace::Verbs::Request& r = verbs().requests[request];
   const trace::Verbs::Transport transport =
       r.qp < verbs().queue_pairs.size() ? verbs().queue_pairs[r.qp].type : trace::Verbs::Transport::rc;
-  std::array<std::vector<std::uint32_t>, kKinds> by_kind;
+  std::array<std::vector<std::uint32_t>, kVerbsStamps> by_kind;
   for (const std::uint32_t e : of_request_[request]) by_kind[static_cast<std::size_t>(events_[e].kind)].push_back(e);
   const auto of = [&](Kind k) -> std::vector<std::uint32_t>& { return by_kind[static_cast<std::size_t>(k)]; };
   for (const Kind k : {Kind::aCR, Kind::aNLR, Kind::aNRW, Kind::aNRR, Kind::aNLW})

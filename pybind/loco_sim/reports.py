@@ -7,7 +7,7 @@ import importlib.util
 import io
 import json
 import os
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import Any, Callable, Mapping
 
 from . import __version__, _core
 from ._results import require_result
@@ -17,9 +17,6 @@ from .errors import InputError, _input_error
 from .litmus_tests import LitmusResults
 from .measured import Latency, rate_text, time_text
 from .outcome import UNTIMED, Outcome
-
-if TYPE_CHECKING:
-    from .result import Result
 
 __all__ = ["report"]
 
@@ -51,7 +48,7 @@ footer { margin: 2rem 0 1rem; color: #57606a; font-size: .85rem; }
 """
 
 
-def report(result: Result | LitmusResults | Mapping[str, Any] | str | os.PathLike[str],
+def report(result: Outcome | LitmusResults | Mapping[str, Any] | str | os.PathLike[str],
            path: str | os.PathLike[str] | None = None) -> str:
     """A page with the scenario, the tables, the plots, the verdict with its cycle drawn, and how to run it again; of
     litmus tests each told in words, with its outcomes and its verdict.
@@ -139,7 +136,7 @@ def _litmus_page(results: LitmusResults) -> str:
     return _html("Litmus tests", parts, f"loco-sim {html.escape(__version__)}")
 
 
-def _page(data: Mapping[str, Any], result: Result | None) -> str:
+def _page(data: Mapping[str, Any], result: Outcome | None) -> str:
     title = shown(f"{data.get('scenario', 'run')}, seed {data.get('seed', '?')}")
     parts = [f"<h1>{html.escape(title)}</h1>", _summary(data), "<h2>Verdict</h2>", *_verdict(data, result),
              "<h2>Latency</h2>", _latency_table(data), *_hints(data), *_why(result)]
@@ -182,7 +179,7 @@ def _hints(data: Mapping[str, Any]) -> list[str]:
     return limits + [f"<p>hint: {html.escape(what)}</p>" for what in data.get("hints", [])]
 
 
-def _why(result: Result | None) -> list[str]:
+def _why(result: Outcome | None) -> list[str]:
     """The stages of the median operations, when the trace has packets."""
     if result is None or result._trace is None or not result.timed or not len(result._trace.activities):
         return []
@@ -197,13 +194,13 @@ def _counters(data: Mapping[str, Any]) -> str:
     return f'<div class="wide"><table>{rows}</table></div>'
 
 
-def _verdict(data: Mapping[str, Any], result: Result | None) -> list[str]:
+def _verdict(data: Mapping[str, Any], result: Outcome | None) -> list[str]:
     found = [f'<p class="verdict bad">the workload found: {html.escape(what)}</p>' for what in data.get("broken", [])]
     check = data.get("check")
     return found + (["<p>Not checked.</p>"] if check is None else _checked(check, result))
 
 
-def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
+def _checked(check: Mapping[str, Any], result: Outcome | None) -> list[str]:
     def named(wanted: str) -> str:
         return ", ".join(r["library"] for r in check["libraries"] if wanted == (
             "good" if r["consistent"] else "open" if r.get("undecided") else "bad"))
@@ -233,7 +230,7 @@ def _checked(check: Mapping[str, Any], result: Result | None) -> list[str]:
     return out
 
 
-def _plots(data: Mapping[str, Any], result: Result | None) -> list[str]:
+def _plots(data: Mapping[str, Any], result: Outcome | None) -> list[str]:
     from . import plot
 
     if data.get("schedule", "timed") != "timed":

@@ -156,19 +156,12 @@ BooleanStep boolean_step(const Command& command, const Reduced& reduced, const s
   result.blocked = search.against(command.guards);
   const Linear anything = Linear::of(reduced.anything);
   for (std::uint32_t p = 0; p < predicates.size(); ++p) {
-    const auto touches = [&](Variable v) { return predicates[p].mentions(v); };
-    bool changed = std::any_of(command.assignments.begin(), command.assignments.end(),
-                               [&](const Assignment& a) { return touches(a.target); });
+    bool changed = changes(command, predicates[p]);
     for (const Linear& guard : command.guards) {
-      for (const Term& t : guard.terms) changed = changed || touches(t.variable);
+      for (const Term& t : guard.terms) changed = changed || predicates[p].mentions(t.variable);
     }
     if (!changed) continue;
-    const Linear after = substitute(predicates[p], [&](Variable v) -> const Linear* {
-      for (const Assignment& a : command.assignments) {
-        if (a.target == v) return a.value ? &*a.value : &anything;
-      }
-      return nullptr;
-    });
+    const Linear after = substitute(predicates[p], [&](Variable v) { return assigned(command, v, anything); });
     // F(guards imply wp): the cubes that contradict the guards together with the negation of wp.
     result.assignments.push_back(
         {p, search.against(with(command.guards, negation(after))), search.against(with(command.guards, after))});
@@ -202,10 +195,7 @@ BooleanProgram boolean_program(const Reduced& reduced, const std::vector<Linear>
     }
     BooleanStep unknown;
     for (std::uint32_t p = 0; p < predicates.size(); ++p) {
-      const auto& assignments = step.command.assignments;
-      if (std::any_of(assignments.begin(), assignments.end(),
-                      [&](const Assignment& a) { return predicates[p].mentions(a.target); }))
-        unknown.assignments.push_back({p, {}, {}});
+      if (changes(step.command, predicates[p])) unknown.assignments.push_back({p, {}, {}});
     }
     result.nic.push_back(std::move(unknown));
   }

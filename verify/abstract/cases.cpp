@@ -174,12 +174,6 @@ Part unary(Operator op, Part part) {
   return part;
 }
 
-Number to_number(const Integer& value) {
-  if (value > std::numeric_limits<Number>::max() / 4 || value < std::numeric_limits<Number>::min() / 4)
-    throw TooLarge();
-  return static_cast<Number>(value);
-}
-
 Part leaf(const ExpressionNode& node, const Naming& naming) {
   Part part;
   if (node.op == Operator::kAt) {
@@ -196,21 +190,20 @@ Part leaf(const ExpressionNode& node, const Naming& naming) {
 
 Part fold(const Expression& expression, const Naming& naming) {
   std::vector<Part> stack;
-  for (const ExpressionNode& node : expression.nodes) {
-    if (operands(node.op) == 0) {
-      stack.push_back(leaf(node, naming));
-    } else if (operands(node.op) == 1) {
-      stack.back() = unary(node.op, std::move(stack.back()));
-    } else {
-      Part right = std::move(stack.back());
-      stack.pop_back();
-      stack.back() = binary(node.op, std::move(stack.back()), std::move(right));
-    }
-  }
-  return std::move(stack.back());
+  return std::move(verify::fold(
+      expression, stack, [&](const ExpressionNode& node) { return leaf(node, naming); },
+      [](Operator op, Part left, Part right) {
+        return operands(op) == 1 ? unary(op, std::move(left)) : binary(op, std::move(left), std::move(right));
+      }));
 }
 
 }  // namespace
+
+Number to_number(const Integer& value) {
+  if (value > std::numeric_limits<Number>::max() / 4 || value < std::numeric_limits<Number>::min() / 4)
+    throw TooLarge();
+  return static_cast<Number>(value);
+}
 
 std::vector<Conjunction> where_true(const Expression& expression, bool negated, const Naming& naming) {
   const Part part = truth_of(fold(expression, naming));

@@ -37,6 +37,9 @@ struct TooManyCases : GivesUp {
   TooManyCases() : GivesUp("an expression has too many cases for this engine") {}
 };
 
+/// An integer of the program. Throws TooLarge.
+[[nodiscard]] Number to_number(const Integer& value);
+
 /// The linear expression of a leaf (kLocal, kShared).
 using Naming = std::function<Linear(const ExpressionNode&)>;
 

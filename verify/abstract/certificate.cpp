@@ -41,11 +41,9 @@ std::uint32_t operands_before(const Reduced& reduced, std::uint32_t channel) {
 }
 
 bool waits(const Reduced& reduced, std::uint32_t flush, const std::vector<std::uint32_t>& held) {
-  const FlushStatement& f = reduced.program->flushes[flush];
-  for (std::size_t c = 0; c < held.size(); ++c) {
-    const RemoteStatement& s = reduced.program->remotes[reduced.channels[c].remote];
-    if (held[c] > 0 && s.process == f.process && s.target == f.target) return true;
-  }
+  const Program& program = *reduced.program;
+  for (std::size_t c = 0; c < held.size(); ++c)
+    if (held[c] > 0 && awaits(program.flushes[flush], program.remotes[reduced.channels[c].remote])) return true;
   return false;
 }
 

@@ -113,11 +113,7 @@ bool ExtrapolatedStepper::may_fail(const AbstractState& state, std::uint32_t ste
 }
 
 bool ExtrapolatedStepper::may_violate(const AbstractState& state, std::uint32_t number) {
-  const Violation& violation = reduced_->violations[number];
-  if (violation.final && !ended(state)) return false;
-  for (const Standing& s : violation.where.standing) {
-    if ((state.at[s.process] == s.location) != s.there) return false;
-  }
+  if (!stands(state, reduced_->violations[number])) return false;
   const std::vector<Pick> none;
   return !any({&state, &none}, program_->impossible[number]);
 }

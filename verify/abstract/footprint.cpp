@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "verify/static_facts.hpp"
+
 namespace loco::verify::abstract {
 
 namespace {
@@ -24,6 +26,7 @@ Footprint::Footprint(const Reduced& reduced, const FlushMask& flushes) : reduced
     const std::size_t locations = reduced.steps_at[p].size();
     before_.emplace_back(locations);
     alone_.emplace_back(locations, false);
+    const std::vector<bool> heads = loop_heads(reduced.program->processes[p]);  // where loops close
     for (std::uint32_t l = 0; l < locations; ++l) {
       Members channels(reduced.channels.size(), false);
       for (const std::uint32_t s : reduced.steps_at[p][l]) {
@@ -35,21 +38,18 @@ Footprint::Footprint(const Reduced& reduced, const FlushMask& flushes) : reduced
           channels[c] = channels[c] || touching_these[c] || a.channels[c];
       }
       before_[p][l] = closed(std::move(channels));
-      alone_[p][l] = may_go_alone(p, l);
+      alone_[p][l] = may_go_alone(p, l) && !heads[l];
     }
-    mark_loops(p);
   }
   before_always_ = closed(touching(violation_variables(false)));
   before_final_ = closed(touching(violation_variables(true)));
 }
 
 Members Footprint::waits(std::uint32_t flush) const {
-  const FlushStatement& f = reduced_->program->flushes[flush];
+  const Program& program = *reduced_->program;
   Members result;
-  for (const Channel& c : reduced_->channels) {
-    const RemoteStatement& s = reduced_->program->remotes[c.remote];
-    result.push_back(s.process == f.process && s.target == f.target);
-  }
+  for (const Channel& c : reduced_->channels)
+    result.push_back(awaits(program.flushes[flush], program.remotes[c.remote]));
   return result;
 }
 
@@ -146,29 +146,6 @@ bool Footprint::may_go_alone(std::uint32_t p, std::uint32_t l) const {
     }
   }
   return true;
-}
-
-/// A location that an edge leads back to, in the order of a depth-first walk, never goes alone.
-void Footprint::mark_loops(std::uint32_t p) {
-  const Process& process = reduced_->program->processes[p];
-  enum class Mark : std::uint8_t { kNew, kOpen, kDone };
-  std::vector<Mark> marks(process.locations.size(), Mark::kNew);
-  std::vector<std::pair<std::uint32_t, std::size_t>> stack{{process.entry, 0}};
-  marks[process.entry] = Mark::kOpen;
-  while (!stack.empty()) {
-    auto& [location, next] = stack.back();
-    const auto& edges = process.locations[location].edges;
-    if (next == edges.size()) {
-      marks[location] = Mark::kDone;
-      stack.pop_back();
-      continue;
-    }
-    const std::uint32_t to = process.edges[edges[next++]].to;
-    if (marks[to] == Mark::kOpen) alone_[p][to] = false;
-    if (marks[to] != Mark::kNew) continue;
-    marks[to] = Mark::kOpen;
-    stack.emplace_back(to, 0);
-  }
 }
 
 std::vector<std::vector<std::vector<bool>>> live_locals(const Reduced& reduced) {

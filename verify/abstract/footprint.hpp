@@ -48,7 +48,6 @@ class Footprint {
   [[nodiscard]] Members touching(const std::vector<bool>& variables) const;
   [[nodiscard]] bool may_go_alone(std::uint32_t process, std::uint32_t location) const;
   [[nodiscard]] std::vector<bool> violation_variables(bool final) const;
-  void mark_loops(std::uint32_t process);
 
   const Reduced* reduced_;
   const FlushMask* flushes_;

@@ -24,17 +24,6 @@ bool insert(std::vector<Linear>& atoms, const Linear& atom, std::size_t most) {
   return true;
 }
 
-const Linear* assigned(const Command& command, Variable v, const Linear& anything) {
-  for (const Assignment& a : command.assignments) {
-    if (a.target == v) return a.value ? &*a.value : &anything;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-namespace {
-
 /// Where a predicate belongs: memory, the operand of its element, or nowhere, when it has several elements.
 struct Home {
   bool none = false;
@@ -137,9 +126,7 @@ Transformer Abstraction::transformer(const Command& command) const {
   const auto changed = [&](const std::vector<Linear>& predicates) {
     std::vector<Transformer::Changed> list;
     for (std::uint32_t i = 0; i < predicates.size(); ++i) {
-      const bool touched = std::any_of(command.assignments.begin(), command.assignments.end(),
-                                       [&](const Assignment& a) { return predicates[i].mentions(a.target); });
-      if (touched) list.push_back({i, substitute(predicates[i], value)});
+      if (changes(command, predicates[i])) list.push_back({i, substitute(predicates[i], value)});
     }
     return list;
   };

@@ -1,7 +1,7 @@
 #include "verify/abstract/reduced.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 #include <utility>
 
 #include "verify/constants.hpp"
@@ -10,12 +10,6 @@
 namespace loco::verify::abstract {
 
 namespace {
-
-Number small(const Integer& value) {
-  if (value > std::numeric_limits<Number>::max() / 4 || value < std::numeric_limits<Number>::min() / 4)
-    throw TooLarge();
-  return static_cast<Number>(value);
-}
 
 /// `a = b` as two atoms.
 void equal(std::vector<Linear>& guards, const Linear& a, const Linear& b) {
@@ -53,8 +47,8 @@ class Reducer {
   }
 
   Reduced run() {
-    for (const SharedVariable& v : program_.shared) reduced_.initial.push_back(small(v.initial));
-    for (const LocalVariable& v : program_.locals) reduced_.initial.push_back(small(v.initial));
+    for (const SharedVariable& v : program_.shared) reduced_.initial.push_back(to_number(v.initial));
+    for (const LocalVariable& v : program_.locals) reduced_.initial.push_back(to_number(v.initial));
     find_fixed();
     if (reduced_.network != Network::kSc) {
       for (std::uint32_t r = 0; r < program_.remotes.size(); ++r) channels_of(r);
@@ -214,7 +208,8 @@ class Reducer {
       case ActionKind::kChoose:
         for (std::uint32_t c = 0; c < action.choices.size(); ++c) {
           step.choice = c;
-          step.command.assignments = {{reduced_.local(action.local), Linear::of_constant(small(action.choices[c]))}};
+          step.command.assignments = {
+              {reduced_.local(action.local), Linear::of_constant(to_number(action.choices[c]))}};
           emit(step);
         }
         return;
@@ -285,6 +280,18 @@ class Reducer {
 };
 
 }  // namespace
+
+const Linear* assigned(const Command& command, Variable v, const Linear& anything) {
+  for (const Assignment& a : command.assignments) {
+    if (a.target == v) return a.value ? &*a.value : &anything;
+  }
+  return nullptr;
+}
+
+bool changes(const Command& command, const Linear& atom) {
+  return std::any_of(command.assignments.begin(), command.assignments.end(),
+                     [&](const Assignment& a) { return atom.mentions(a.target); });
+}
 
 std::pair<std::uint32_t, std::uint32_t> Reduced::place_of(Variable element) const {
   for (std::uint32_t c = 0; c < channels.size(); ++c) {

@@ -45,6 +45,11 @@ struct Command {
   std::vector<Assignment> assignments;
 };
 
+/// The value that a command assigns to a variable, `anything` where it may be any; null: it assigns none.
+[[nodiscard]] const Linear* assigned(const Command& command, Variable v, const Linear& anything);
+/// Whether it assigns a variable of the atom.
+[[nodiscard]] bool changes(const Command& command, const Linear& atom);
+
 struct Operand {
   Variable source = kZero;   ///< shared variable whose values the set collects; kZero: filled by requests
   Variable element = kZero;  ///< the value that an operation takes out

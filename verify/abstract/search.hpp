@@ -12,6 +12,7 @@
 #include "verify/abstract/footprint.hpp"
 #include "verify/abstract/predicates.hpp"
 #include "verify/engine.hpp"
+#include "verify/semantics.hpp"
 
 namespace loco::verify::abstract {
 
@@ -74,7 +75,9 @@ class Stepper {
   /// Whether an assertion of the step may fail, or a violation may hold.
   [[nodiscard]] virtual bool may_fail(const AbstractState& state, std::uint32_t step);
   [[nodiscard]] virtual bool may_violate(const AbstractState& state, std::uint32_t violation);
-  [[nodiscard]] bool ended(const AbstractState& state) const;
+  [[nodiscard]] bool ended(const AbstractState& state) const {
+    return all_ended(*abstraction_->reduced().program, state.at);
+  }
 
   [[nodiscard]] Abstraction& abstraction() { return *abstraction_; }
   [[nodiscard]] const Limits& limits() const { return *limits_; }
@@ -88,6 +91,8 @@ class Stepper {
     bool nic = false;
     std::uint32_t number = 0;
   };
+  /// Whether the processes stand where the violation says, and have ended if it asks for that.
+  [[nodiscard]] bool stands(const AbstractState& state, const Violation& violation) const;
   /// Memory and sets after a step; `after` has the rest already. `captures` are elements that the step itself adds.
   virtual void apply(const AbstractState& state, AbstractState after, Which step, const std::vector<Pick>& picks,
                      const std::vector<Transformer::Capture>& captures, const Emit& emit);

@@ -53,11 +53,11 @@ ElementBits Stepper::relevant(const AbstractState& state, std::uint32_t operand)
   return bits;
 }
 
-bool Stepper::ended(const AbstractState& state) const {
-  for (std::size_t p = 0; p < state.at.size(); ++p) {
-    if (state.at[p] != abstraction_->reduced().program->processes[p].exit) return false;
-  }
-  return true;
+bool Stepper::stands(const AbstractState& state, const Violation& violation) const {
+  if (violation.final && !ended(state)) return false;
+  const std::vector<Standing>& places = violation.where.standing;
+  return std::all_of(places.begin(), places.end(),
+                     [&](const Standing& s) { return (state.at[s.process] == s.location) == s.there; });
 }
 
 AbstractState Stepper::initial() {
@@ -190,10 +190,7 @@ bool Stepper::may_fail(const AbstractState& state, std::uint32_t number) {
 
 bool Stepper::may_violate(const AbstractState& state, std::uint32_t number) {
   const Violation& violation = abstraction_->reduced().violations[number];
-  if (violation.final && !ended(state)) return false;
-  for (const Standing& s : violation.where.standing) {
-    if ((state.at[s.process] == s.location) != s.there) return false;
-  }
+  if (!stands(state, violation)) return false;
   Facts facts = abstraction_->facts(state.memory);
   return std::all_of(violation.where.atoms.begin(), violation.where.atoms.end(),
                      [&](const Linear& atom) { return facts.assume(atom); });

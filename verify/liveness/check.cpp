@@ -34,6 +34,8 @@ struct Graphs {
   Integer largest_before;  ///< of the numbers in states that were reached last, the round before
 };
 
+Integer magnitude(const Integer& integer) { return integer < Integer(0) ? -integer : integer; }
+
 /// One network's answers, in rounds.
 class Checker {
  public:
@@ -133,8 +135,7 @@ class Checker {
       for (const std::vector<Value>* values : {&state.shared, &state.locals}) {
         for (const Value value : *values) {
           if (value == kNoValue) continue;
-          const Integer integer = graph.system().numbers().integer(value);
-          largest = std::max(largest, integer < Integer(0) ? -integer : integer);
+          largest = std::max(largest, magnitude(graph.system().numbers().integer(value)));
         }
       }
     }
@@ -153,7 +154,7 @@ class Checker {
     const auto look = [&](const std::string& name, Value value) {
       if (value == kNoValue) return;
       const Integer integer = graph.system().numbers().integer(value);
-      const Integer size = integer < Integer(0) ? -integer : integer;
+      const Integer size = magnitude(integer);
       if (size <= most) return;
       most = size;
       largest = fmt::format("{} = {}", name, integer.str());

@@ -208,12 +208,9 @@ bool Search::is_fair(const Component& component, const std::vector<bool>& remove
         steps[edges[i].actor] = true;
     }
   }
-  const auto named = [&](std::uint32_t p) {
-    return property_.processes.empty() || std::binary_search(property_.processes.begin(), property_.processes.end(), p);
-  };
   bool some_named = false;
   for (std::uint32_t p = 0; p < graph_.processes(); ++p) {
-    some_named = some_named || (steps[p] && named(p));
+    some_named = some_named || (steps[p] && property_.names(p));
     if (fairness_ != Fairness::kWeak || steps[p]) continue;
     if (std::all_of(component.begin(), component.end(), [&](Index s) { return graph_.enabled(s, p); })) return false;
   }
@@ -308,16 +305,14 @@ std::size_t Search::edge_to(Index from, Index to) const {
 
 std::vector<GraphStep> Search::way_to(Index state) const {
   std::vector<GraphStep> result;
-  while (region_parent_[state] != kNone) {
-    const Index from = region_parent_[state];
-    result.push_back({from, edge_to(from, state)});
-    state = from;
-  }
-  while (graph_.parent(state) != kNone) {
-    const Index from = graph_.parent(state);
-    result.push_back({from, edge_to(from, state)});
-    state = from;
-  }
+  const auto back = [&](auto parent) {
+    for (Index from = parent(state); from != kNone; from = parent(state)) {
+      result.push_back({from, edge_to(from, state)});
+      state = from;
+    }
+  };
+  back([&](Index s) { return region_parent_[s]; });
+  back([&](Index s) { return graph_.parent(s); });
   std::reverse(result.begin(), result.end());
   return result;
 }
@@ -359,27 +354,19 @@ Finding Search::lasso(const Component& component, const std::vector<bool>& remov
     missing.actors[a] = true;
     ++missing.count;
   }
-  const auto is_named = [&](Actor a) {
-    return a < graph_.processes() && (property_.processes.empty() ||
-                                      std::binary_search(property_.processes.begin(), property_.processes.end(), a));
-  };
+  const auto is_named = [&](Actor a) { return a < graph_.processes() && property_.names(a); };
   const auto helps_edge = [&](const GraphEdge& e) {
     return missing.actors[e.actor] || (missing.named && is_named(e.actor));
   };
   const auto helps_state = [&](Index s) {
-    if (missing.count == 0) return false;
-    graph_.classes(s, here);
     for (Actor a = 0; a < graph_.actors(); ++a) {
-      if (!missing.actors[a]) continue;
-      if (a < graph_.processes() ? !graph_.enabled(s, a) : !std::binary_search(here.begin(), here.end(), a))
-        return true;
+      if (missing.actors[a] && absent(s, a)) return true;
     }
     return false;
   };
-  const auto note = [&](Index s, const GraphEdge& e) {
+  const auto note = [&](const GraphEdge& e) {
     if (is_named(e.actor)) missing.named = false;
     missing.done(e.actor);
-    (void)s;
     for (Actor a = 0; a < graph_.actors(); ++a) {
       if (missing.actors[a] && absent(e.to, a)) missing.done(a);
     }
@@ -413,7 +400,7 @@ Finding Search::lasso(const Component& component, const std::vector<bool>& remov
     std::vector<GraphStep> way{last.value()};
     for (Index s = last->state; s != now; s = parent[s]) way.push_back({parent[s], by[s]});
     std::reverse(way.begin(), way.end());
-    for (const GraphStep& step : way) note(step.state, graph_.edges(step.state)[step.edge]);
+    for (const GraphStep& step : way) note(graph_.edges(step.state)[step.edge]);
     result.loop.insert(result.loop.end(), way.begin(), way.end());
     now = graph_.edges(last->state)[last->edge].to;
     for (const Index s : seen) parent[s] = kNone;

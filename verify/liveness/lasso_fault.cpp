@@ -202,10 +202,7 @@ class Judge {
         if (progress_ || all_have_ended()) return "what is asked for comes";
     }
     if (fairness_ != Fairness::kNic) return std::nullopt;
-    const bool asked = std::any_of(steps_.begin(), steps_.end(), [&](std::uint32_t p) {
-      return property_.processes.empty() ||
-             std::binary_search(property_.processes.begin(), property_.processes.end(), p);
-    });
+    const bool asked = std::any_of(steps_.begin(), steps_.end(), [&](std::uint32_t p) { return property_.names(p); });
     return asked ? std::nullopt : std::optional<std::string>("no process that is asked for steps in the loop");
   }
 

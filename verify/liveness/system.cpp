@@ -33,36 +33,6 @@ System::System(const Program& program, FlushMask flushes, Network network, std::
       facts_(asked_, flushes_, network),
       shifts_(program) {
   find_unseen();
-  find_live_locals();
-}
-
-/// Locals that a process may still read from a location on, before it writes over them, and those that properties name.
-void System::find_live_locals() {
-  std::vector<bool> always(program_->locals.size(), false);
-  const auto mentioned = [](const Expression& expression, std::vector<bool>& into) {
-    for (const ExpressionNode& node : expression.nodes) {
-      if (node.op == Operator::kLocal) into[node.index] = true;
-    }
-  };
-  for (const Property& property : asked_.properties) mentioned(property.expression, always);
-  for (const Process& process : program_->processes) {
-    auto& live = live_locals_.emplace_back(process.locations.size(), always);
-    for (bool more = true; more;) {
-      more = false;
-      for (auto edge = process.edges.rbegin(); edge != process.edges.rend(); ++edge) {
-        std::vector<bool> needed = live[edge->to];
-        const ActionKind kind = edge->action.kind;
-        const bool assigns = kind == ActionKind::kAssign || kind == ActionKind::kLoad || kind == ActionKind::kChoose;
-        if (assigns && !always[edge->action.local]) needed[edge->action.local] = false;
-        if (edge->action.expression) mentioned(*edge->action.expression, needed);
-        std::vector<bool>& before = live[edge->from];
-        for (std::size_t l = 0; l < needed.size(); ++l) {
-          if (!needed[l] || before[l]) continue;
-          before[l] = more = true;
-        }
-      }
-    }
-  }
 }
 
 void System::find_unseen() {
@@ -176,7 +146,8 @@ void System::forget(State& state) const {
   }
   for (std::uint32_t l = 0; l < state.locals.size(); ++l) {
     const std::uint32_t p = program_->locals[l].process;
-    if (!live_locals_[p][state.at[p]][l]) state.locals[l] = kNoValue;
+    const std::vector<std::uint32_t>& live_here = facts_.processes[p].live_locals[state.at[p]];
+    if (!std::binary_search(live_here.begin(), live_here.end(), l)) state.locals[l] = kNoValue;
   }
 }
 
@@ -237,40 +208,17 @@ State System::initial(std::vector<Move>* chain) {
 }
 
 State System::first() {
-  State state;
-  for (const Process& p : program_->processes) state.at.push_back(p.entry);
-  for (const SharedVariable& v : program_->shared) state.shared.push_back(numbers_.value(v.initial));
-  for (const LocalVariable& v : program_->locals) state.locals.push_back(numbers_.value(v.initial));
-  return state;
+  return first_state<State>(*program_, [&](const Integer& initial) { return numbers_.value(initial); });
 }
 
 Value System::value(const State& state, const Expression& expression) {
   std::vector<Value> stack;
-  for (const ExpressionNode& node : expression.nodes) {
-    switch (node.op) {
-      case Operator::kLiteral:
-        stack.push_back(numbers_.value(node.literal));
-        continue;
-      case Operator::kLocal:
-        stack.push_back(state.locals[node.index]);
-        continue;
-      case Operator::kShared:
-        stack.push_back(state.shared[node.index]);
-        continue;
-      case Operator::kAt:
-        stack.push_back(state.at[node.index] == node.location ? 1 : 0);
-        continue;
-      case Operator::kIn:
-        stack.push_back(program_->processes[node.index].labels[node.location].inside[state.at[node.index]] ? 1 : 0);
-        continue;
-      default:
-        break;
-    }
-    const Value right = operands(node.op) == 2 ? stack.back() : 0;
-    if (operands(node.op) == 2) stack.pop_back();
-    stack.back() = numbers_.apply(node.op, stack.back(), right);
-  }
-  return stack.back();
+  return fold(
+      expression, stack,
+      [&](const ExpressionNode& node) {
+        return node.op == Operator::kLiteral ? numbers_.value(node.literal) : leaf_value(*program_, state, node);
+      },
+      [&](Operator op, Value left, Value right) { return numbers_.apply(op, left, right); });
 }
 
 bool System::queued(const Operation& o) const {
@@ -296,10 +244,8 @@ bool System::enabled(const State& state, const Edge& edge) {
     return !action.expression || (value(state, *action.expression) != 0) != action.negated;
   if (action.kind != ActionKind::kFlush || !flushes_[action.flush]) return true;
   const FlushStatement& flush = program_->flushes[action.flush];
-  return std::none_of(state.operations.begin(), state.operations.end(), [&](const Operation& o) {
-    const RemoteStatement& s = program_->remotes[o.statement];
-    return s.process == flush.process && s.target == flush.target;
-  });
+  return std::none_of(state.operations.begin(), state.operations.end(),
+                      [&](const Operation& o) { return awaits(flush, program_->remotes[o.statement]); });
 }
 
 void System::moves(const State& state, std::vector<Move>& into, std::vector<bool>& enabled_processes, bool& held_back) {
@@ -346,29 +292,8 @@ void System::settle(State& state, Operation& o) {
 
 /// One part.
 void System::go_on(State& state, Operation& o) {
-  const RemoteStatement& s = program_->remotes[o.statement];
-  Value& remote = state.shared[s.remote];
-  switch (o.next) {
-    case Part::kReadOperand:
-      o.operand = state.shared[*s.operand];
-      break;
-    case Part::kReadSwap:
-      o.swap = state.shared[*s.swap];
-      break;
-    case Part::kTarget:
-      o.result = s.kind == RemoteKind::kPut ? 0 : remote;
-      if (s.kind == RemoteKind::kPut) remote = o.operand;
-      if (s.kind == RemoteKind::kRga) remote = numbers_.apply(Operator::kAdd, remote, o.operand);
-      if (s.kind == RemoteKind::kCas && remote == o.operand) remote = o.swap;
-      o.operand = o.swap = 0;  // nobody asks for them any more
-      break;
-    case Part::kWriteResult:
-      state.shared[*s.result] = o.result;
-      break;
-    case Part::kDone:
-      break;
-  }
-  o.next = part_after(s.kind, o.next);
+  do_part(state, o, program_->remotes[o.statement],
+          [&](Value a, Value b) { return numbers_.apply(Operator::kAdd, a, b); });
 }
 
 void System::add(State& state, const Operation& operation) {

@@ -102,7 +102,6 @@ class System {
   void forget(State& state) const;
   /// `more`: an operation that is to be told alike.
   void shift(State& state, std::optional<Operation>& more) const;
-  void find_live_locals();
   [[nodiscard]] bool is_own(std::uint32_t shared, std::uint32_t process) const { return owner_[shared] == process; }
   [[nodiscard]] bool in_use(const State& state, std::uint32_t shared) const;
   [[nodiscard]] std::optional<Move> unseen_part(const State& state, std::uint32_t process, std::uint32_t target) const;
@@ -118,7 +117,6 @@ class System {
   StaticFacts facts_;
   std::vector<std::uint32_t> owner_;           ///< by shared variable: the only process that uses it, if there is one
   std::vector<std::vector<bool>> seen_edges_;  ///< by process and edge: a property may see that it is taken
-  std::vector<std::vector<std::vector<bool>>> live_locals_;  ///< by process, location and local
   Shifts shifts_;
   Numbers numbers_;
   std::optional<Operation> added_;

@@ -1,11 +1,11 @@
 #include "verify/liveness/words.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "verify/liveness/lasso.hpp"
 #include "verify/report.hpp"
+#include "verify/schedule.hpp"
 
 namespace loco::verify::liveness {
 
@@ -86,26 +86,7 @@ ordered_json to_json(const Semantics& semantics, const std::vector<LiveAnswer>& 
 }
 
 std::vector<std::uint32_t> flushes_that_would_wait(const Semantics& semantics, const Lasso& lasso) {
-  const Program& program = semantics.program();
-  std::vector<std::uint32_t> result;
-  verify::State state = semantics.initial();
-  for (const Step& step : whole(lasso)) {
-    if (step.kind == Step::Kind::kCpu) {
-      const Action& action = program.processes[step.process].edges[step.edge].action;
-      if (action.kind == ActionKind::kFlush && !semantics.flushes()[action.flush]) {
-        const FlushStatement& flush = program.flushes[action.flush];
-        const bool waits = std::any_of(state.pending.begin(), state.pending.end(), [&](const PendingOperation& o) {
-          const RemoteStatement& s = program.remotes[o.statement];
-          return s.process == flush.process && s.target == flush.target;
-        });
-        if (waits) result.push_back(action.flush);
-      }
-    }
-    state = semantics.after(state, step);
-  }
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
+  return verify::flushes_that_would_wait(semantics, whole(lasso));
 }
 
 }  // namespace loco::verify::liveness

@@ -116,13 +116,12 @@ class VerbsStatement {
     fence();
     if (!post_.is_inline) read_sources(VerbsStamp::aNLR, values);
     if (at(writer_.program().verbs.queue_pairs, post_.queue_pair).type != Transport::rc) {
-      const unsigned subsets = is_send() ? 1U : 1U << values.size();
+      const unsigned subsets = post_.is_send() ? 1U : 1U << values.size();
       const unsigned arrives = post_.kind == PostKind::write ? subsets - 1 : subsets;  // with all words, it has arrived
       for (unsigned words = 0; words < arrives; ++words) vanish(values, words);
     }
     arrive(values);
   }
-  [[nodiscard]] bool is_send() const { return post_.kind == PostKind::send || post_.kind == PostKind::send_imm; }
 
   void arrive(const std::vector<int>& values) {
     for (std::size_t k = 0; k < values.size(); ++k) place(k, values[k]);
@@ -143,7 +142,7 @@ class VerbsStatement {
   }
   /// A SEND's payload goes where the receive says that it gets: a cell that is not known yet.
   void place(std::size_t word, int value) {
-    PathWriter::add_write(p_, make(VerbsStamp::aNRW), is_send() ? kNone : writer_.cell(post_.words[word].remote),
+    PathWriter::add_write(p_, make(VerbsStamp::aNRW), post_.is_send() ? kNone : writer_.cell(post_.words[word].remote),
                           value);
   }
   void read_sources(VerbsStamp stamp, std::vector<int>& values) {

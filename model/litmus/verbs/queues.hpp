@@ -57,6 +57,10 @@ struct Post {
   int name = -1;    ///< index into Verbs::names
   int target = -1;  ///< poll: the register that takes the name; the next one takes the immediate
   int target2 = -1;
+
+  [[nodiscard]] bool is_send() const { return kind == PostKind::send || kind == PostKind::send_imm; }
+  [[nodiscard]] bool is_write() const { return kind == PostKind::write || kind == PostKind::write_imm; }
+  [[nodiscard]] bool is_atomic() const { return kind == PostKind::cas || kind == PostKind::faa; }
 };
 
 struct Verbs {

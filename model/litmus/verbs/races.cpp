@@ -36,18 +36,11 @@ class Races {
 
  private:
   [[nodiscard]] VerbsStamp stamp(int i) const { return verbs_stamp(x_, i); }
-  [[nodiscard]] const Post* post(int i) const {
-    const Instruction& instruction = x_.instruction(x_.sub(i).event);
-    return instruction.op == Op::verbs ? &at(x_.program->verbs.posts, instruction.object) : nullptr;
-  }
+  [[nodiscard]] const Post* post(int i) const { return post_of(x_, i); }
   [[nodiscard]] int location(int i) const { return x_.cells->location(x_.sub(i).cell); }
   [[nodiscard]] bool of_cpu(int i) const { return stamp(i) == aCR || stamp(i) == aCW || stamp(i) == aCAS; }
-  [[nodiscard]] bool of_atomic(int i) const {
-    return post(i) != nullptr && (post(i)->kind == PostKind::cas || post(i)->kind == PostKind::faa);
-  }
-  [[nodiscard]] bool is_payload(int i) const {
-    return stamp(i) == aNRW && (post(i)->kind == PostKind::send || post(i)->kind == PostKind::send_imm);
-  }
+  [[nodiscard]] bool of_atomic(int i) const { return post(i) != nullptr && post(i)->is_atomic(); }
+  [[nodiscard]] bool is_payload(int i) const { return stamp(i) == aNRW && post(i)->is_send(); }
   void tell(const char* name, int cell) {
     const Location& l = at(x_.program->locations, x_.cells->location(cell));
     if (!l.fresh) found_.insert(std::string(name) + " (" + l.name + ")");

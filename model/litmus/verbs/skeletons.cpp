@@ -8,10 +8,13 @@
 
 namespace loco::model::litmus {
 
+const Post* post_of(const Skeleton& x, int i) {
+  const Instruction& instruction = x.instruction(x.sub(i).event);
+  return instruction.op == Op::verbs ? &at(x.program->verbs.posts, instruction.object) : nullptr;
+}
+
 VerbsStamp verbs_stamp(const Skeleton& x, int i) {
-  const SubEvent& s = x.sub(i);
-  const bool posted = x.instruction(s.event).op == Op::verbs;
-  return posted ? s.verbs : static_cast<VerbsStamp>(s.stamp);
+  return post_of(x, i) != nullptr ? x.sub(i).verbs : static_cast<VerbsStamp>(x.sub(i).stamp);
 }
 
 namespace {
@@ -35,13 +38,10 @@ class Fixed {
     }
   }
   [[nodiscard]] VerbsStamp stamp(int i) const { return stamps_[static_cast<std::size_t>(i)]; }
-  [[nodiscard]] const Post* post(int i) const {
-    const Instruction& instruction = x_.instruction(x_.sub(i).event);
-    return instruction.op == Op::verbs ? &at(x_.program->verbs.posts, instruction.object) : nullptr;
-  }
+  [[nodiscard]] const Post* post(int i) const { return post_of(x_, i); }
   [[nodiscard]] bool of_atomic(int i) const {
     const Post* p = post(i);
-    return p != nullptr && (p->kind == PostKind::cas || p->kind == PostKind::faa);
+    return p != nullptr && p->is_atomic();
   }
   /// The transport of its request.
   [[nodiscard]] Transport type(int i) const {
@@ -51,7 +51,7 @@ class Fixed {
   }
   [[nodiscard]] bool of_send(int i) const {
     const Post* p = post(i);
-    return p != nullptr && (p->kind == PostKind::send || p->kind == PostKind::send_imm);
+    return p != nullptr && p->is_send();
   }
   /// Are the words of one memory?
   [[nodiscard]] bool one_memory(int i, int j) const {

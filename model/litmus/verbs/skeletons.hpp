@@ -30,6 +30,8 @@ using VerbsVisit = std::function<bool(const Skeleton&, const Axioms&, const Verb
 bool visit_verbs_skeletons(const Program& program, const Cells& cells, const std::vector<const ThreadPath*>& chosen,
                            const ModelOptions& options, const VerbsVisit& visit);
 
+/// The post or poll that a subevent belongs to; null: a statement of the CPU.
+[[nodiscard]] const Post* post_of(const Skeleton& x, int i);
 /// The stamp of a subevent of a verbs program.
 [[nodiscard]] VerbsStamp verbs_stamp(const Skeleton& x, int i);
 

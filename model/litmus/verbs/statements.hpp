@@ -67,9 +67,8 @@ class VerbsReader : public CallReader {
   void require_transport(const Post& p, const Token& word) {
     if (p.queue_pair == kNone) return;
     const QueuePair& q = at(verbs().queue_pairs, p.queue_pair);
-    const bool send = p.kind == PostKind::send || p.kind == PostKind::send_imm;
-    const bool write = p.kind == PostKind::write || p.kind == PostKind::write_imm;
-    if (q.type == Transport::uc && !send && !write)
+    const bool send = p.is_send();
+    if (q.type == Transport::uc && !send && !p.is_write())
       fail(word, "put, putimm, send or sendimm: " + q.name + " is of type uc");
     if (q.type == Transport::ud && !send) fail(word, "send or sendimm: " + q.name + " is of type ud");
     if (q.type != Transport::rc && p.fence)
@@ -181,7 +180,7 @@ class VerbsReader : public CallReader {
         named_queue_pair(p, peek());
       } else if (t.is_word("as") && p.name == kNone) {
         p.name = request_name();
-      } else if (t.is_word("inline") && can_be_inline(p)) {
+      } else if (t.is_word("inline") && (p.is_write() || p.is_send())) {
         take();
         p.is_inline = true;
       } else if (t.is_word("fence")) {
@@ -194,10 +193,6 @@ class VerbsReader : public CallReader {
         return;
       }
     }
-  }
-  static bool can_be_inline(const Post& p) {
-    return p.kind == PostKind::write || p.kind == PostKind::write_imm || p.kind == PostKind::send ||
-           p.kind == PostKind::send_imm;
   }
 
   int request_name() {

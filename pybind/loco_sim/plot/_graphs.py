@@ -6,6 +6,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Sequence
 
 from ..litmus_tests import Explanation
+from ..outcome import Outcome
 from ..trace import Trace
 from ..units import at_least
 from ..verdict import Verdict, Violation
@@ -15,7 +16,6 @@ from ._transfers import Transfer, trace_of, transfers_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..result import Result
 
 _RELATIONS = {"rf": "#009e73", "rb": "#d55e00", "mo": "#0072b2", "nfo": "#e69f00", "ppo": "#555555", "so": "#cc79a7",
               "po": "#b0b0b0", "ippo": "#000000", "iso": "#56b4e9", "pf": "#8e44ec", "pfg": "#8e44ec", "pfp": "#8e44ec",
@@ -35,7 +35,7 @@ def _first_nodes(transfers: list[Transfer]) -> list[int]:
     return sorted(found)
 
 
-def sequence_chart(trace: Trace | Result, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60,
+def sequence_chart(trace: Trace | Outcome, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60,
                    nodes: Sequence[int] | None = None) -> Axes:
     """Message-sequence chart: a line for each node, time going down, an arrow for each remote operation from where the
     data was read to where it was written.

@@ -14,7 +14,6 @@ from ._canvas import COLOURS, axes_for, colours_on, from_zero, heat, legend_abov
 from ._transfers import Transfer, trace_of, transfers_of
 
 if TYPE_CHECKING:
-    from ..result import Result
     import numpy as np
     from matplotlib.axes import Axes
 
@@ -68,11 +67,11 @@ def _chosen(series: Series, links: str | Sequence[str] | None, weight: np.ndarra
     return sorted(i for i in heavy if weight[i] > 0)
 
 
-def _series_of(subject: Trace | Result | Series) -> Series | None:
+def _series_of(subject: Trace | Outcome | Series) -> Series | None:
     return subject if isinstance(subject, Series) else subject.series if isinstance(subject, Outcome) else None
 
 
-def _trace_of(subject: Trace | Result | Series) -> Trace:
+def _trace_of(subject: Trace | Outcome | Series) -> Trace:
     return trace_of(subject, "a Series, a Result or a Trace")
 
 
@@ -131,7 +130,7 @@ def _over_time(ax: Axes, end_ps: float) -> float:
     return unit
 
 
-def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int | str | None = None) -> Axes:
+def throughput_over_time(result: Outcome, ax: Axes | None = None, *, bucket: int | str | None = None) -> Axes:
     """Operations a second that ended in each bucket of time: a line, of several kinds of operation a row each in colours.
 
     Args:
@@ -161,7 +160,7 @@ def throughput_over_time(result: Result, ax: Axes | None = None, *, bucket: int 
     return ax
 
 
-def link_utilisation(subject: Trace | Result | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None,
+def link_utilisation(subject: Trace | Outcome | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None,
                      rate_bps: float | None = None, bins: int = 100) -> Axes:
     """How busy the links are over time: a line each, of more than three a row each in colours.
 
@@ -210,7 +209,7 @@ def _by_node(transfers: list[Transfer], node_of: Callable[[Transfer], int]) -> l
     return sorted(found.items())
 
 
-def queue_occupancy(subject: Trace | Result | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None
+def queue_occupancy(subject: Trace | Outcome | Series, ax: Axes | None = None, *, links: str | Sequence[str] | None = None
                     ) -> Axes:
     """What waits, over time: a line each, of more than three a row each in colours.
 

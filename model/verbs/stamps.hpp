@@ -1,5 +1,5 @@
-// The stamps of verbs programs and the order of their cells (docs/verbs-model.md): rdmatso's, and those of receives,
-// messages and completions.
+// The stamps of verbs programs and the order of their cells (docs/verbs-model.md, docs/verbs.md): rdmatso's, and those
+// of receives, messages and completions. For runs (graph.hpp) and for litmus tests.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace loco::model::litmus {
+namespace loco::model {
 
 /// Letters of rows and numbers of columns are those of the table; K and 11, aGF, are of no verbs program.
 enum class VerbsStamp : std::uint8_t {
@@ -32,6 +32,10 @@ inline constexpr std::size_t kVerbsStamps = 16;
 inline constexpr std::array<std::string_view, kVerbsStamps> kVerbsStampNames = {
     "aCR",  "aCW", "aCAS", "aMF",  "aWT", "aNLR", "aNRW", "aNRR",
     "aNLW", "aRF", "aGF",  "aNAR", "aRP", "aRX",  "aRC",  "aSC"};
+
+[[nodiscard]] constexpr std::string_view name(VerbsStamp stamp) {
+  return kVerbsStampNames[static_cast<std::size_t>(stamp)];
+}
 
 /// `Y` same thread, `n` same queue pair; `I`, `i` the same, when they start only; `.` not ordered.
 struct VerbsOrder {
@@ -71,4 +75,4 @@ inline constexpr VerbsOrder kVerbsOrder = detail::verbs_order({
     "..........n....n",  // P aSC
 });
 
-}  // namespace loco::model::litmus
+}  // namespace loco::model
