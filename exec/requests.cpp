@@ -29,7 +29,7 @@ void Conductor::handle(ProgramThread& thread, Request request) {
   switch (request) {
     case Request::none:
     case Request::sync:
-      break;
+      return;
     case Request::start:
       if (thread.index == 0 && std::exchange(program.running, true))
         between_steps(thread, [&] { begin_again(program); });
@@ -48,20 +48,15 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       if (thread.releases_seen == program.releases) c.replies[0] = wait(thread, Wait::process, deadline(c)) ? 1 : 0;
       break;
     case Request::yield:
-      compute(kYield);
-      break;
+      return compute(kYield);
     case Request::exit:
-      leave(thread);
-      break;
+      return leave(thread);
     case Request::thread_start:
-      between_steps(thread, [&] { start_thread(thread); });
-      break;
+      return between_steps(thread, [&] { start_thread(thread); });
     case Request::process_start:
-      between_steps(thread, [&] { start_process(thread); });
-      break;
+      return between_steps(thread, [&] { start_process(thread); });
     case Request::move:
-      move(thread);
-      break;
+      return move(thread);
     case Request::thread_exit:
       thread_ended(thread);
       thread.channel.let();
@@ -72,29 +67,22 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       });
       break;
     case Request::register_memory:
-      between_steps(thread, [&] { register_memory(thread); });
-      break;
+      return between_steps(thread, [&] { register_memory(thread); });
     case Request::deregister_memory:
-      between_steps(thread, [&] { system_.deregister_memory(static_cast<std::uint32_t>(c.arguments[0])); });
-      break;
+      return between_steps(thread, [&] { system_.deregister_memory(static_cast<std::uint32_t>(c.arguments[0])); });
     case Request::change_memory:
-      between_steps(thread, [&] { change_memory(thread); });
-      break;
+      return between_steps(thread, [&] { change_memory(thread); });
     case Request::alloc_window:
-      between_steps(thread, [&] { alloc_window(thread); });
-      break;
+      return between_steps(thread, [&] { alloc_window(thread); });
     case Request::alloc_device:
-      between_steps(thread, [&] { alloc_device(thread); });
-      break;
+      return between_steps(thread, [&] { alloc_device(thread); });
     case Request::free_device:
       program.device_memory.at(c.arguments[0]).used = false;
       break;
     case Request::copy_device:
-      copy_device(thread);
-      break;
+      return copy_device(thread);
     case Request::register_device:
-      between_steps(thread, [&] { register_device(thread); });
-      break;
+      return between_steps(thread, [&] { register_device(thread); });
     case Request::create_cq:
       between_steps(thread, [&] {
         const nic::CqId cq = system_.create_cq(program.host, static_cast<std::uint32_t>(c.arguments[0]));
@@ -123,11 +111,9 @@ void Conductor::handle(ProgramThread& thread, Request request) {
       });
       break;
     case Request::create_qp:
-      between_steps(thread, [&] { create_qp(thread); });
-      break;
+      return between_steps(thread, [&] { create_qp(thread); });
     case Request::modify_qp:
-      between_steps(thread, [&] { modify_qp(thread); });
-      break;
+      return between_steps(thread, [&] { modify_qp(thread); });
     case Request::query_qp:
       c.replies[0] = static_cast<std::int64_t>(system_.qp_state(static_cast<nic::QpId>(c.arguments[0])));
       break;
@@ -136,47 +122,34 @@ void Conductor::handle(ProgramThread& thread, Request request) {
         between_steps(thread, [&] { reset(static_cast<nic::QpId>(c.arguments[1])); });
       break;
     case Request::poll_cq:
-      poll(thread);
-      break;
+      return poll(thread);
     case Request::arm_cq:
       compute(hosts::ring_cost(profile(thread.program.host)));
       cqs_[c.arguments[0]].armed = true;
       cqs_[c.arguments[0]].solicited_only = c.arguments[1] != 0;
       break;
     case Request::get_cq_event:
-      get_cq_event(thread);
-      break;
+      return get_cq_event(thread);
     case Request::get_async_event:
-      get_async_event(thread);
-      break;
+      return get_async_event(thread);
     case Request::wait_memory:
-      wait_memory(thread);
-      break;
+      return wait_memory(thread);
     case Request::spin:
-      spin(thread);
-      break;
+      return spin(thread);
     case Request::access:
-      access(thread);
-      break;
+      return access(thread);
     case Request::multicast:
       compute(kCommand);
-      between_steps(thread, [&] { change_group(thread); });
-      break;
+      return between_steps(thread, [&] { change_group(thread); });
     case Request::cm_listen:
-      listen(thread);
-      break;
+      return listen(thread);
     case Request::cm_send:
-      send_message(thread);
-      break;
+      return send_message(thread);
     case Request::set_timer:
-      set_timer(thread);
-      break;
+      return set_timer(thread);
     case Request::note: {
       const auto kind = static_cast<Note>(c.arguments[0]);
-      if (kind == Note::race) {
-        note_race(thread);
-        break;
-      }
+      if (kind == Note::race) return note_race(thread);
       auto& list = kind == Note::unsupported    ? result_.unsupported
                    : kind == Note::approximated ? result_.approximations
                                                 : result_.not_deterministic;

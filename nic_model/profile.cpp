@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <type_traits>
 
 #include "nic_model/profile_options.hpp"
 

@@ -1,5 +1,6 @@
 #include "trace/codec.hpp"
 
+#include <array>
 #include <zlib.h>
 
 #include "trace/file.hpp"
@@ -7,27 +8,9 @@
 namespace loco::trace::codec {
 
 std::string_view name(Tag tag) {
-  switch (tag) {
-    case Tag::header:
-      return "header";
-    case Tag::threads:
-      return "threads";
-    case Tag::objects:
-      return "objects";
-    case Tag::node_sets:
-      return "node sets";
-    case Tag::calls:
-      return "calls";
-    case Tag::subevents:
-      return "subevents";
-    case Tag::activities:
-      return "activities";
-    case Tag::queues:
-      return "queues";
-    case Tag::end:
-      return "end";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 8> kNames = {"header", "threads",   "objects",    "node sets",
+                                                      "calls",  "subevents", "activities", "queues"};
+  return tag == Tag::end ? "end" : kNames.at(static_cast<std::size_t>(tag) - static_cast<std::size_t>(Tag::header));
 }
 
 std::uint32_t checksum(std::string_view bytes) {

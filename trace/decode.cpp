@@ -6,29 +6,19 @@
 #include <system_error>
 
 #include "trace/codec.hpp"
+#include "trace/fields.hpp"
 #include "trace/file.hpp"
 #include "trace/queues_codec.hpp"
 
 namespace loco::trace {
 namespace {
 
+using codec::kMaxU16;
+using codec::kMaxU32;
 using codec::Reader;
 using codec::Tag;
 
-constexpr std::uint64_t kMaxU16 = std::numeric_limits<std::uint16_t>::max();
-constexpr std::uint64_t kMaxU32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kMaxU64 = std::numeric_limits<std::uint64_t>::max();
-
-/// The counts in the header; every index is checked against them.
-struct Counts {
-  std::uint64_t threads = 0, objects = 0, node_sets = 0, calls = 0, subevents = 0, activities = 0;
-};
-
-/// The largest index into a table of n entries, which must not be empty.
-std::uint64_t last_index(std::uint64_t n, std::uint64_t offset, const char* what) {
-  if (n == 0) Reader::fail(offset, what, "refers to an empty table");
-  return n - 1;
-}
 
 /// Provides the parts of a file one after the other.
 class Source {
@@ -108,12 +98,14 @@ class Decoder {
     trace_.calls_have_times = version_ >= 2;
     trace_.atomics_have_places = version_ >= 3;
     expect(Tag::header, [&](Reader& r) { header(r); });
-    expect(Tag::threads, [&](Reader& r) { threads(r); });
-    expect(Tag::objects, [&](Reader& r) { objects(r); });
-    expect(Tag::node_sets, [&](Reader& r) { node_sets(r); });
-    while (trace_.calls.size() < counts_.calls) expect(Tag::calls, [&](Reader& r) { calls(r); });
-    while (trace_.subevents.size() < counts_.subevents) expect(Tag::subevents, [&](Reader& r) { subevents(r); });
-    while (trace_.activities.size() < counts_.activities) expect(Tag::activities, [&](Reader& r) { activities(r); });
+    expect(Tag::threads, [&](Reader& r) { list(r, trace_.threads, counts_.threads); });
+    expect(Tag::objects, [&](Reader& r) { list(r, trace_.objects, counts_.objects); });
+    expect(Tag::node_sets, [&](Reader& r) { list(r, trace_.node_sets, counts_.node_sets); });
+    records(Tag::calls, trace_.calls, counts_.calls, codec::kCallBytes, "the number of calls in a block");
+    records(Tag::subevents, trace_.subevents, counts_.subevents, codec::kSubeventBytes,
+            "the number of subevents in a block");
+    records(Tag::activities, trace_.activities, counts_.activities, codec::kActivityBytes,
+            "the number of activities in a block");
     if (version_ == kTraceVersionQueues)
       expect(Tag::queues, [&](Reader& r) { trace_.verbs = codec::get_queues(r, trace_); });
     expect(Tag::end, [](Reader&) {});
@@ -168,6 +160,8 @@ class Decoder {
     trace_.scenario = r.text("the scenario's name");
     trace_.seed = r.number("the seed");
     trace_.nodes = static_cast<std::uint32_t>(r.number_up_to(kMaxU16 + 1, "the number of nodes"));
+    counts_.nodes = trace_.nodes;
+    counts_.version = version_;
     counts_.threads = r.number_up_to(kMaxU32, "the number of threads");
     counts_.objects = r.number_up_to(kMaxU32, "the number of objects");
     counts_.node_sets = r.number_up_to(kMaxU32, "the number of node sets");
@@ -179,158 +173,42 @@ class Decoder {
         counts_.calls * sizeof(Call) + counts_.subevents * sizeof(Subevent) + counts_.activities * sizeof(Activity));
   }
 
-  void threads(Reader& r) {
-    for (std::uint64_t i = 0; i < counts_.threads; ++i) {
-      Thread t;
-      const std::uint64_t at = r.offset();
-      t.node = static_cast<std::uint32_t>(r.number_up_to(last_index(trace_.nodes, at, "a thread"), "a thread's node"));
-      t.name = r.text("a thread's name");
-      trace_.threads.push_back(std::move(t));
+  template <typename Record>
+  void list(Reader& r, std::vector<Record>& all, std::uint64_t count) {
+    codec::Get from(r);
+    all.clear();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      Record one{};
+      codec::fields(from, one, counts_);
+      all.push_back(std::move(one));
     }
   }
 
-  std::vector<std::uint32_t> numbers(Reader& r, std::uint64_t limit, const char* what) {
-    const std::uint64_t n = r.count(1, what);
-    std::vector<std::uint32_t> out;
-    out.reserve(n);
-    for (std::uint64_t i = 0; i < n; ++i) {
-      const std::uint64_t at = r.offset();
-      out.push_back(static_cast<std::uint32_t>(r.number_up_to(last_index(limit, at, what), what)));
-    }
-    return out;
-  }
-
-  void objects(Reader& r) {
-    trace_.objects.clear();
-    for (std::uint64_t i = 0; i < counts_.objects; ++i) {
-      Object o;
-      o.name = r.text("an object's name");
-      o.transitive = r.number_up_to(1, "an object's flags") != 0;
-      o.participants = numbers(r, counts_.threads, "a participant");
-      trace_.objects.push_back(std::move(o));
-    }
-  }
-
-  void node_sets(Reader& r) {
-    trace_.node_sets.clear();
-    for (std::uint64_t i = 0; i < counts_.node_sets; ++i)
-      trace_.node_sets.push_back(numbers(r, trace_.nodes, "a node of a set"));
-  }
-
-  /// Number of records of this block; at least one and at most the number in the header.
-  std::uint64_t records(Reader& r, std::uint64_t bytes_each, std::uint64_t missing, const char* what) {
-    const std::uint64_t at = r.offset();
-    const std::uint64_t n = r.count(bytes_each, what);
-    if (n == 0) Reader::fail(at, what, "is zero");
-    if (n > missing) Reader::fail(at, what, "is more than the header announced");
-    return n;
-  }
-
-  void calls(Reader& r) {
-    const std::uint64_t n = records(r, 11, counts_.calls - trace_.calls.size(), "the number of calls in a block");
-    Call p{};
-    for (std::uint64_t i = 0; i < n; ++i) {
-      Call c;
-      const std::uint64_t id = trace_.calls.size() + 1;
-      c.method = static_cast<Method>(r.number_up_to(static_cast<std::uint64_t>(Method::kv_delete), "a call's method"));
-      const std::uint64_t kind =
-          r.number_up_to((static_cast<std::uint64_t>(Library::kvstore) << 1) | 1, "a call's library");
-      c.library = static_cast<Library>(kind >> 1);
-      c.returned = (kind & 1) != 0;
-      const std::uint64_t up = r.number_up_to(id - 1, "a call's parent");
-      c.parent = up == 0 ? 0 : static_cast<CallId>(id - up);
-      std::uint64_t at = r.offset();
-      c.thread = static_cast<std::uint32_t>(
-          r.number_up_to(last_index(counts_.threads, at, "a call's thread"), "a call's thread"));
-      at = r.offset();
-      c.object = static_cast<std::uint32_t>(
-          r.number_up_to(last_index(counts_.objects, at, "a call's object"), "a call's object"));
-      at = r.offset();
-      c.node_set = static_cast<std::uint32_t>(
-          r.number_up_to(last_index(counts_.node_sets, at, "a call's node set"), "a call's node set"));
-      c.work_id = r.difference(p.work_id, "a call's work id");
-      c.argument = r.number("a call's argument");
-      c.result = r.number("a call's result");
-      c.begin = r.difference(p.begin, "a call's begin");
-      c.end = r.difference(c.begin, "a call's end");
-      if (version_ >= 2) {
-        c.begin_ps = time(r, p.begin_ps, "a call's begin time");
-        c.end_ps = time(r, c.begin_ps, "a call's end time");
-      }
-      trace_.calls.push_back(c);
-      p = c;
-    }
-  }
-
-  static std::int64_t time(Reader& r, std::int64_t prediction, const char* what) {
-    return static_cast<std::int64_t>(r.difference(static_cast<std::uint64_t>(prediction), what));
-  }
-
-  void activities(Reader& r) {
-    const std::uint64_t n =
-        records(r, 9, counts_.activities - trace_.activities.size(), "the number of activities in a block");
-    Activity p{};
-    for (std::uint64_t i = 0; i < n; ++i) {
-      Activity a;
-      a.kind = static_cast<Activity::Kind>(
-          r.number_up_to(static_cast<std::uint64_t>(Activity::Kind::cqe), "an activity's kind"));
-      a.opcode = r.byte("an activity's opcode");
-      const std::uint64_t last_node = last_index(trace_.nodes, r.offset(), "an activity's node");
-      a.node = static_cast<std::uint16_t>(r.number_up_to(last_node, "an activity's node"));
-      a.peer = static_cast<std::uint16_t>(r.number_up_to(last_node, "an activity's peer"));
-      a.qp = static_cast<std::uint32_t>(r.number_up_to(kMaxU32, "an activity's queue pair"));
-      a.number = static_cast<std::uint32_t>(r.number_up_to(kMaxU32, "an activity's number"));
-      a.bytes = static_cast<std::uint32_t>(r.number_up_to(kMaxU32, "an activity's bytes"));
-      a.start_ps = time(r, p.start_ps, "an activity's start time");
-      a.finish_ps = time(r, a.start_ps, "an activity's finish time");
-      trace_.activities.push_back(a);
-      p = a;
-    }
-  }
-
-  std::uint32_t reference(Reader& r, std::uint64_t id, const char* what) {
-    const std::uint64_t at = r.offset();
-    const std::uint64_t code = r.number(what);
-    if (code == 0) return 0;
-    const std::uint64_t target = id - codec::unzigzag(code - 1);
-    if (target == 0 || target > counts_.subevents) Reader::fail(at, what, "is not a subevent of this trace");
-    return static_cast<std::uint32_t>(target);
-  }
-
-  void subevents(Reader& r) {
-    const std::uint64_t n =
-        records(r, 13, counts_.subevents - trace_.subevents.size(), "the number of subevents in a block");
-    Subevent p{};
-    for (std::uint64_t i = 0; i < n; ++i) {
-      Subevent s;
-      const std::uint64_t id = trace_.subevents.size() + 1;
-      s.stamp = static_cast<Stamp>(
-          r.number_up_to(static_cast<std::uint64_t>(version_ >= 3 ? Stamp::aNAR : Stamp::aGF), "a subevent's stamp"));
-      const std::uint64_t at = r.offset();
-      s.call = static_cast<CallId>(r.difference_up_to(p.call, counts_.calls, "a subevent's call"));
-      if (s.call == 0) Reader::fail(at, "a subevent's call", "is missing");
-      const std::uint64_t last_node = last_index(trace_.nodes, at, "a subevent's node");
-      s.peer = static_cast<std::uint16_t>(r.number_up_to(last_node, "a subevent's peer"));
-      s.node = static_cast<std::uint16_t>(r.number_up_to(last_node, "a subevent's node"));
-      s.address = r.difference_up_to(p.address, kMaxU64, "a subevent's address");
-      s.value = r.number("a subevent's value");
-      s.value_read = r.number("a subevent's value read");
-      s.source = reference(r, id, "a subevent's source");
-      s.overwrote = reference(r, id, "a subevent's overwritten write");
-      s.start = r.difference(p.start, "a subevent's start");
-      s.finish = r.difference(s.start, "a subevent's finish");
-      s.start_ps = time(r, p.start_ps, "a subevent's start time");
-      s.finish_ps = time(r, s.start_ps, "a subevent's finish time");
-      trace_.subevents.push_back(s);
-      p = s;
-    }
+  /// All blocks of these records; each has at least one, and all of them as many as the header announced.
+  template <typename Record>
+  void records(Tag tag, std::vector<Record>& all, std::uint64_t announced, std::uint64_t bytes_each, const char* what) {
+    while (all.size() < announced)
+      expect(tag, [&](Reader& r) {
+        const std::uint64_t at = r.offset();
+        const std::uint64_t n = r.count(bytes_each, what);
+        if (n == 0) Reader::fail(at, what, "is zero");
+        if (n > announced - all.size()) Reader::fail(at, what, "is more than the header announced");
+        codec::Get from(r);
+        Record before{};
+        for (std::uint64_t i = 0; i < n; ++i) {
+          Record one{};
+          codec::fields(from, one, before, static_cast<std::uint32_t>(all.size() + 1), counts_);
+          all.push_back(one);
+          before = one;
+        }
+      });
   }
 
   DecodeOptions options_;
   Source& in_;
   std::uint32_t version_ = 0;
   Trace trace_;
-  Counts counts_;
+  codec::Counts counts_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/codec.hpp"
+#include "trace/fields.hpp"
 #include "trace/file.hpp"
 #include "trace/queues_codec.hpp"
 
@@ -27,85 +28,27 @@ void header(Writer& w, const Trace& t) {
   w.number(t.activities.size());
 }
 
-void threads(Writer& w, const Trace& t) {
-  for (const Thread& thread : t.threads) {
-    w.number(thread.node);
-    w.text(thread.name);
-  }
-}
-
-void numbers(Writer& w, const std::vector<std::uint32_t>& values) {
-  w.number(values.size());
-  for (const std::uint32_t v : values) w.number(v);
-}
-
-void objects(Writer& w, const Trace& t) {
-  for (const Object& object : t.objects) {
-    w.text(object.name);
-    w.byte(object.transitive ? 1 : 0);
-    numbers(w, object.participants);
-  }
-}
-
-void node_sets(Writer& w, const Trace& t) {
-  for (const auto& set : t.node_sets) numbers(w, set);
-}
-
-void call(Cursor& w, const Call& c, const Call& previous, CallId id) {
-  w.byte(static_cast<std::uint8_t>(c.method));
-  w.byte(static_cast<std::uint8_t>((static_cast<unsigned>(c.library) << 1) | (c.returned ? 1U : 0U)));
-  w.number(c.parent == 0 ? 0 : id - c.parent);
-  w.number(c.thread);
-  w.number(c.object);
-  w.number(c.node_set);
-  w.difference(c.work_id, previous.work_id);
-  w.number(c.argument);
-  w.number(c.result);
-  w.difference(c.begin, previous.begin);
-  w.difference(c.end, c.begin);
-  w.difference(static_cast<std::uint64_t>(c.begin_ps), static_cast<std::uint64_t>(previous.begin_ps));
-  w.difference(static_cast<std::uint64_t>(c.end_ps), static_cast<std::uint64_t>(c.begin_ps));
-}
-
-void subevent(Cursor& w, const Subevent& s, const Subevent& previous, SubeventId id) {
-  w.byte(static_cast<std::uint8_t>(s.stamp));
-  w.difference(s.call, previous.call);
-  w.number(s.peer);
-  w.number(s.node);
-  w.difference(s.address, previous.address);
-  w.number(s.value);
-  w.number(s.value_read);
-  w.number(s.source == 0 ? 0 : codec::zigzag(std::uint64_t{id} - s.source) + 1);
-  w.number(s.overwrote == 0 ? 0 : codec::zigzag(std::uint64_t{id} - s.overwrote) + 1);
-  w.difference(s.start, previous.start);
-  w.difference(s.finish, s.start);
-  w.difference(static_cast<std::uint64_t>(s.start_ps), static_cast<std::uint64_t>(previous.start_ps));
-  w.difference(static_cast<std::uint64_t>(s.finish_ps), static_cast<std::uint64_t>(s.start_ps));
-}
-
-void activity(Cursor& w, const Activity& a, const Activity& previous, std::uint32_t) {
-  w.byte(static_cast<std::uint8_t>(a.kind));
-  w.byte(a.opcode);
-  w.number(a.node);
-  w.number(a.peer);
-  w.number(a.qp);
-  w.number(a.number);
-  w.number(a.bytes);
-  w.difference(static_cast<std::uint64_t>(a.start_ps), static_cast<std::uint64_t>(previous.start_ps));
-  w.difference(static_cast<std::uint64_t>(a.finish_ps), static_cast<std::uint64_t>(a.start_ps));
+/// The description of a record takes it as what is read, too, so that a copy is written.
+template <typename Record>
+void list(Writer& w, const std::vector<Record>& all) {
+  codec::Put to(w);
+  for (Record one : all) codec::fields(to, one, {});
 }
 
 /// A block of at most kBlockRecords records. Its predictions start afresh.
-template <class Record, class Put>
-void records(Writer& w, const std::vector<Record>& all, std::size_t first, Put put) {
+template <typename Record>
+void records(Writer& w, const std::vector<Record>& all, std::size_t first) {
   const std::size_t last = std::min<std::size_t>(all.size(), first + codec::kBlockRecords);
   constexpr std::size_t kFieldsMost = 16;  // of any record
   w.number(last - first);
-  const Record none{};
-  const Record* previous = &none;
+  Record before{};
   for (std::size_t i = first; i < last; ++i) {
-    w.fields(kFieldsMost, [&](Cursor& to) { put(to, all[i], *previous, static_cast<std::uint32_t>(i + 1)); });
-    previous = &all[i];
+    Record one = all[i];
+    w.fields(kFieldsMost, [&](Cursor& cursor) {
+      codec::Put to(cursor);
+      codec::fields(to, one, before, static_cast<std::uint32_t>(i + 1), {});
+    });
+    before = one;
   }
 }
 
@@ -132,17 +75,17 @@ void payload(Writer& w, const Trace& t, const Block& block) {
     case Tag::header:
       return header(w, t);
     case Tag::threads:
-      return threads(w, t);
+      return list(w, t.threads);
     case Tag::objects:
-      return objects(w, t);
+      return list(w, t.objects);
     case Tag::node_sets:
-      return node_sets(w, t);
+      return list(w, t.node_sets);
     case Tag::calls:
-      return records(w, t.calls, block.first, call);
+      return records(w, t.calls, block.first);
     case Tag::subevents:
-      return records(w, t.subevents, block.first, subevent);
+      return records(w, t.subevents, block.first);
     case Tag::activities:
-      return records(w, t.activities, block.first, activity);
+      return records(w, t.activities, block.first);
     case Tag::queues:
       return codec::put_queues(w, *t.verbs);
     case Tag::end:

@@ -1,12 +1,9 @@
 #include "trace/file.hpp"
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
-#include <span>
 #include <system_error>
 
 #include "trace/codec.hpp"

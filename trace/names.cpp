@@ -1,5 +1,6 @@
 #include "trace/names.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -17,37 +18,23 @@ constexpr std::array<std::string_view, 29> kMethods = {
 };
 static_assert(kMethods.size() == static_cast<std::size_t>(Method::kv_delete) + 1);
 
+constexpr std::array<std::string_view, 6> kActivities = {"packet",     "tlp_write", "tlp_read",
+                                                         "completion", "doorbell",  "cqe"};
+static_assert(kActivities.size() == static_cast<std::size_t>(Activity::Kind::cqe) + 1);
+
 }  // namespace
 
 std::string_view name(Library library) { return kLibraries[static_cast<std::size_t>(library)]; }
 
 std::string_view name(Method method) { return kMethods[static_cast<std::size_t>(method)]; }
 
-std::string_view name(Activity::Kind kind) {
-  switch (kind) {
-    case Activity::Kind::packet:
-      return "packet";
-    case Activity::Kind::tlp_write:
-      return "tlp_write";
-    case Activity::Kind::tlp_read:
-      return "tlp_read";
-    case Activity::Kind::completion:
-      return "completion";
-    case Activity::Kind::doorbell:
-      return "doorbell";
-    case Activity::Kind::cqe:
-      return "cqe";
-  }
-  return "";
-}
+std::string_view name(Activity::Kind kind) { return kActivities[static_cast<std::size_t>(kind)]; }
 
 bool parse_library(std::string_view text, Library& out) {
-  for (std::size_t i = 0; i < kLibraries.size(); ++i)
-    if (kLibraries[i] == text) {
-      out = static_cast<Library>(i);
-      return true;
-    }
-  return false;
+  const auto* const found = std::ranges::find(kLibraries, text);
+  if (found == kLibraries.end()) return false;
+  out = static_cast<Library>(found - kLibraries.begin());
+  return true;
 }
 
 }  // namespace loco::trace

@@ -1,87 +1,41 @@
 // One description of each record serves for both writing and reading.
 #include "trace/queues_codec.hpp"
 
-#include <limits>
 #include <vector>
+
+#include "trace/fields.hpp"
 
 namespace loco::trace::codec {
 
 namespace {
 
-constexpr std::uint64_t kAny32 = std::numeric_limits<std::uint32_t>::max();
-
 /// Sizes of what indices refer to.
-struct Counts {
+struct Sizes {
   std::uint64_t nodes = 0, threads = 0, calls = 0, places = 0, queue_pairs = 0, requests = 0, receives = 0,
                 messages = 0, entries = 0, polls = 0;
-};
-
-class Put {
- public:
-  explicit Put(Writer& to) : to_(to) {}
-  template <typename T>
-  void number(T& value, std::uint64_t) {
-    to_.number(static_cast<std::uint64_t>(value));
-  }
-  void wide(std::uint64_t& value) { to_.number(value); }
-  void flag(bool& value) { to_.byte(value ? 1 : 0); }
-  /// kNone, or an index.
-  void index(std::uint32_t& value, std::uint64_t) { to_.number(value == Verbs::kNone ? 0 : std::uint64_t{value} + 1); }
-  void text(std::string& value) { to_.text(value); }
-  template <typename T>
-  void count(std::vector<T>& list, std::uint64_t) {
-    to_.number(list.size());
-  }
-
- private:
-  Writer& to_;
-};
-
-class Get {
- public:
-  explicit Get(Reader& from) : from_(from) {}
-  template <typename T>
-  void number(T& value, std::uint64_t most) {
-    value = static_cast<T>(from_.number_up_to(most, kWhat));
-  }
-  void wide(std::uint64_t& value) { value = from_.number(kWhat); }
-  void flag(bool& value) { value = from_.number_up_to(1, kWhat) != 0; }
-  void index(std::uint32_t& value, std::uint64_t count) {
-    const std::uint64_t code = from_.number_up_to(count, kWhat);
-    value = code == 0 ? Verbs::kNone : static_cast<std::uint32_t>(code - 1);
-  }
-  void text(std::string& value) { value = from_.text(kWhat); }
-  template <typename T>
-  void count(std::vector<T>& list, std::uint64_t bytes_each) {
-    list.resize(from_.count(bytes_each, kWhat));
-  }
-
- private:
-  static constexpr const char* kWhat = "a queue's record";
-  Reader& from_;
 };
 
 /// The greatest index into something that must not be empty.
 std::uint64_t last(std::uint64_t count) { return count == 0 ? 0 : count - 1; }
 
 template <typename Io>
-void record(Io& io, Verbs::Place& p, const Counts&) {
+void record(Io& io, Verbs::Place& p, const Sizes&) {
   io.text(p.file);
-  io.number(p.line, kAny32);
+  io.number(p.line, kMaxU32);
 }
 
 template <typename Io>
-void record(Io& io, Verbs::QueuePair& q, const Counts& n) {
+void record(Io& io, Verbs::QueuePair& q, const Sizes& n) {
   io.number(q.node, last(n.nodes));
   io.number(q.type, 2);
   io.index(q.peer, n.queue_pairs);
-  io.number(q.send_cq, kAny32);
-  io.number(q.recv_cq, kAny32);
-  io.index(q.receives, kAny32);
+  io.number(q.send_cq, kMaxU32);
+  io.number(q.recv_cq, kMaxU32);
+  io.index(q.receives, kMaxU32);
 }
 
 template <typename Io>
-void record(Io& io, Verbs::Region& r, const Counts& n) {
+void record(Io& io, Verbs::Region& r, const Sizes& n) {
   io.number(r.node, last(n.nodes));
   io.wide(r.base);
   io.wide(r.size);
@@ -91,49 +45,49 @@ void record(Io& io, Verbs::Region& r, const Counts& n) {
 
 /// Of a call, from 1.
 template <typename Io>
-void call(Io& io, std::uint32_t& value, const Counts& n) {
+void call(Io& io, std::uint32_t& value, const Sizes& n) {
   std::uint32_t before = value - 1;
   io.number(before, last(n.calls));
   value = before + 1;
 }
 
 template <typename Io>
-void record(Io& io, Verbs::Request& r, const Counts& n) {
+void record(Io& io, Verbs::Request& r, const Sizes& n) {
   call(io, r.call, n);
   io.number(r.qp, last(n.queue_pairs));
-  io.number(r.number, kAny32);
+  io.number(r.number, kMaxU32);
   io.number(r.opcode, 4);
   io.flag(r.signaled);
   io.flag(r.inline_data);
   io.flag(r.fence);
   io.flag(r.immediate);
-  io.number(r.bytes, kAny32);
+  io.number(r.bytes, kMaxU32);
   io.wide(r.local);
   io.wide(r.remote);
   io.wide(r.wr_id);
 }
 
 template <typename Io>
-void record(Io& io, Verbs::Receive& r, const Counts& n) {
+void record(Io& io, Verbs::Receive& r, const Sizes& n) {
   io.index(r.thread, n.threads);
   io.number(r.after, n.calls);
   io.number(r.place, last(n.places));
-  io.number(r.queue, kAny32);
-  io.number(r.bytes, kAny32);
+  io.number(r.queue, kMaxU32);
+  io.number(r.bytes, kMaxU32);
   io.wide(r.address);
   io.wide(r.wr_id);
 }
 
 template <typename Io>
-void record(Io& io, Verbs::Message& m, const Counts& n) {
+void record(Io& io, Verbs::Message& m, const Sizes& n) {
   io.index(m.request, n.requests);
   io.number(m.qp, last(n.queue_pairs));
   io.index(m.receive, n.receives);
 }
 
 template <typename Io>
-void record(Io& io, Verbs::Entry& e, const Counts& n) {
-  io.number(e.cq, kAny32);
+void record(Io& io, Verbs::Entry& e, const Sizes& n) {
+  io.number(e.cq, kMaxU32);
   io.number(e.qp, last(n.queue_pairs));
   io.flag(e.receive);
   io.flag(e.failed);
@@ -143,14 +97,14 @@ void record(Io& io, Verbs::Entry& e, const Counts& n) {
 }
 
 template <typename Io>
-void record(Io& io, Verbs::Poll& p, const Counts& n) {
+void record(Io& io, Verbs::Poll& p, const Sizes& n) {
   call(io, p.call, n);
-  io.number(p.cq, kAny32);
+  io.number(p.cq, kMaxU32);
   io.index(p.entry, n.entries);
 }
 
 template <typename Io>
-void all(Io& io, Verbs& v, Counts n) {
+void all(Io& io, Verbs& v, Sizes n) {
   // Indices may refer forward, so all sizes come first, each with the least number of bytes per element.
   io.count(v.places, 2);
   io.count(v.call_places, 1);
@@ -179,13 +133,13 @@ void all(Io& io, Verbs& v, Counts n) {
   for (std::uint32_t& place : v.call_places) io.number(place, last(n.places));
   each(v.queue_pairs);
   each(v.regions);
-  for (std::uint32_t& entries : v.cq_entries) io.number(entries, kAny32);
+  for (std::uint32_t& entries : v.cq_entries) io.number(entries, kMaxU32);
   each(v.requests);
   each(v.receives);
   each(v.messages);
   each(v.entries);
   each(v.polls);
-  for (std::uint32_t& cq : v.overruns) io.number(cq, kAny32);
+  for (std::uint32_t& cq : v.overruns) io.number(cq, kMaxU32);
   for (std::uint32_t& of : v.flag_calls) call(io, of, n);
   for (auto& [node, address] : v.flags) {
     io.number(node, last(n.nodes));

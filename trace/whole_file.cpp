@@ -4,8 +4,6 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdint>
-#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <ostream>

@@ -172,7 +172,8 @@ std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64
   mine.request = request;
   handed_over();
   hand_over(mine);
-  if (mine.news_count != 0 || mine.mail_count != 0) take_news(mine);
+  if (take_news != nullptr && (mine.news_count != 0 || mine.mail_count != 0)) take_news(mine);
+  mine.news_count = mine.mail_count = 0;
   if (request != Request::sync) clock_used_otherwise();
   if (request != Request::sync && request != Request::poll_cq) break_cycle();
   if (request == Request::poll_cq) close_learnt_page();
@@ -180,10 +181,9 @@ std::int64_t call(Request request, std::uint64_t a, std::uint64_t b, std::uint64
   return mine.replies[0];
 }
 
-int unsupported(const char* what) {
+Refused unsupported(const char* what) {
   note(Note::unsupported, what);
-  errno = EOPNOTSUPP;
-  return EOPNOTSUPP;
+  return refused(EOPNOTSUPP);
 }
 
 void not_deterministic(const char* what, std::uint64_t seen) { note(Note::not_deterministic, what, seen); }
@@ -220,4 +220,3 @@ LOCO_EXPORT std::int64_t loco_sim_call(loco::exec::Request request, std::uint64_
 }
 LOCO_EXPORT void loco_sim_note_look() { loco::shim::note_empty_look(); }
 LOCO_EXPORT int loco_sim_unsupported(const char* what) { return loco::shim::unsupported(what); }
-LOCO_EXPORT void loco_sim_set_mailbox(loco::shim::TakeMail take) { loco::shim::set_mailbox(take); }

@@ -72,10 +72,7 @@ pid_t wait_in_turns(pid_t real, int options, Look look) {
     const pid_t found = look(options | WNOHANG);
     if (found != 0 || (options & WNOHANG) != 0) return found > 0 ? take_shown(found) : found;
     call(Request::wait_io, ~std::uint64_t{0});
-    if (take_interruption() && look(options | WNOHANG | WNOWAIT) == 0) {
-      errno = EINTR;
-      return -1;
-    }
+    if (take_interruption() && look(options | WNOHANG | WNOWAIT) == 0) return failed(EINTR);
   }
 }
 
@@ -135,8 +132,7 @@ LOCO_EXPORT pid_t fork() noexcept {
 }
 
 LOCO_EXPORT int daemon(int stay, int keep) noexcept {
-  LOCO_NEXT(daemon);
-  if (channel() == nullptr) return next_daemon(stay, keep);
+  LOCO_CONDUCTED(daemon, stay, keep);
   const pid_t child = fork_conducted();
   if (child < 0) return -1;
   if (child > 0) _exit(0);
@@ -158,10 +154,7 @@ LOCO_EXPORT pid_t setsid() noexcept {
 LOCO_EXPORT pid_t waitpid(pid_t process, int* status, int options) {
   LOCO_NEXT(waitpid);
   const pid_t real = channel() == nullptr || process <= 0 ? process : real_of(process);
-  if (real == 0 && process > 0) {
-    errno = ECHILD;
-    return -1;
-  }
+  if (real == 0 && process > 0) return failed(ECHILD);
   return wait_in_turns(real, options, [&](int how) {
     if ((how & WNOWAIT) == 0) return next_waitpid(real, status, how);
     siginfo_t info{};  // checks that there is one
@@ -199,15 +192,11 @@ LOCO_EXPORT int waitid(idtype_t type, id_t id, siginfo_t* info, int options) {
 
 // A standing child that the signal ends has ended when the call returns.
 LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
-  LOCO_NEXT(kill);
-  if (channel() == nullptr) return next_kill(process, signal);
+  LOCO_CONDUCTED(kill, process, signal);
   // for a group: its known member
   const pid_t real =
       process == 0 ? static_cast<pid_t>(system_call(SYS_getpid)) : real_of(process < 0 ? -process : process);
-  if (real == 0 || process == -1) {
-    errno = ESRCH;
-    return -1;
-  }
+  if (real == 0 || process == -1) return failed(ESRCH);
   const bool other = real != system_call(SYS_getpid);
   const bool deadly = other && is_deadly(real, signal);
   const int result = next_kill(real, signal);
@@ -224,10 +213,7 @@ LOCO_EXPORT int kill(pid_t process, int signal) noexcept {
 LOCO_EXPORT int setpgid(pid_t process, pid_t group) noexcept {
   LOCO_NEXT(setpgid);
   const auto known = [](pid_t shown) { return channel() == nullptr || shown <= 0 ? shown : real_of(shown); };
-  if ((process > 0 && known(process) == 0) || (group > 0 && known(group) == 0)) {
-    errno = ESRCH;
-    return -1;
-  }
+  if ((process > 0 && known(process) == 0) || (group > 0 && known(group) == 0)) return failed(ESRCH);
   return next_setpgid(known(process), known(group));
 }
 
@@ -246,12 +232,10 @@ LOCO_EXPORT int sigsuspend(const sigset_t* mask) {
 }
 
 LOCO_EXPORT int pause() {
-  LOCO_NEXT(pause);
-  if (channel() == nullptr) return next_pause();
+  LOCO_CONDUCTED(pause);
   static_cast<void>(take_interruption());
   while (!take_interruption()) call(Request::wait_io, ~std::uint64_t{0});
-  errno = EINTR;
-  return -1;
+  return failed(EINTR);
 }
 
 namespace {

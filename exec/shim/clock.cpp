@@ -56,8 +56,6 @@ std::int64_t seconds_since(clockid_t clock) {
   return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID ? 0 : kBootSeconds;
 }
 
-std::int64_t picoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
-
 bool conducted() { return channel() != nullptr || is_forked_child(); }
 
 void set(timespec& out, std::int64_t ps, std::int64_t since) {
@@ -85,18 +83,19 @@ int doze(std::int64_t ps) {
     const timespec t{ps / kSecond, ps % kSecond / 1000};
     return static_cast<int>(system_call(SYS_nanosleep, &t, nullptr));
   }
-  const std::int64_t now = c->now_ps + c->ahead_ps;
+  const std::int64_t now = now_of(*c);
   if (alarm_at != 0 && alarm_at < now + ps) {
     call(Request::sleep, static_cast<std::uint64_t>(alarm_at > now ? alarm_at - now : 0));
     check_alarm(c->now_ps);
-    errno = EINTR;
-    return -1;
+    return failed(EINTR);
   }
   call(Request::sleep, static_cast<std::uint64_t>(ps));
   return 0;
 }
 
 }  // namespace
+
+std::int64_t program_time() { return now_of(*channel()); }
 
 void forget_alarm() { set_alarm(0); }
 
@@ -195,34 +194,29 @@ LOCO_EXPORT int usleep(useconds_t us) { return doze(std::int64_t{us} * 1'000'000
 
 LOCO_EXPORT unsigned sleep(unsigned seconds) {
   const Channel* const c = channel();
-  const std::int64_t end = (c == nullptr ? 0 : c->now_ps + c->ahead_ps) + seconds * kSecond;
+  const std::int64_t end = (c == nullptr ? 0 : now_of(*c)) + seconds * kSecond;
   if (doze(seconds * kSecond) == 0 || c == nullptr) return 0;
   return static_cast<unsigned>((end - c->now_ps + kSecond - 1) / kSecond);
 }
 
 LOCO_EXPORT int nanosleep(const timespec* t, timespec* left) {
-  if (t->tv_nsec < 0 || t->tv_nsec > 999'999'999 || t->tv_sec < 0) {
-    errno = EINVAL;
-    return -1;
-  }
+  if (t->tv_nsec < 0 || t->tv_nsec > 999'999'999 || t->tv_sec < 0) return failed(EINVAL);
   const Channel* const c = channel();
-  const std::int64_t end = (c == nullptr ? 0 : c->now_ps + c->ahead_ps) + picoseconds(*t);
+  const std::int64_t end = (c == nullptr ? 0 : now_of(*c)) + picoseconds(*t);
   const int result = doze(picoseconds(*t));
   if (result != 0 && left != nullptr && c != nullptr) set(*left, end - c->now_ps, 0);
   return result;
 }
 
 LOCO_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* t, timespec* left) {
-  LOCO_NEXT(clock_nanosleep);
-  if (channel() == nullptr) return next_clock_nanosleep(clock, flags, t, left);
+  LOCO_CONDUCTED(clock_nanosleep, clock, flags, t, left);
   if ((flags & TIMER_ABSTIME) == 0) return nanosleep(t, left) == 0 ? 0 : errno;
   const std::int64_t until = picoseconds(*t) - seconds_since(clock) * kSecond;
   return doze(until - read_clock()) == 0 ? 0 : EINTR;
 }
 
 LOCO_EXPORT unsigned alarm(unsigned seconds) noexcept {
-  LOCO_NEXT(alarm);
-  if (channel() == nullptr) return next_alarm(seconds);
+  LOCO_CONDUCTED(alarm, seconds);
   const std::int64_t now = read_clock();
   const std::int64_t left = alarm_at == 0 ? 0 : alarm_at - now;
   set_alarm(seconds == 0 ? 0 : now + seconds * kSecond);

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -156,10 +155,7 @@ int query_rt_values(ibv_context*, ibv_values_ex* values) {
 
 // Thread domains and parent domains only declare who uses what.
 ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* wanted) {
-  if (wanted->comp_mask != 0) {
-    errno = EOPNOTSUPP;
-    return nullptr;
-  }
+  if (wanted->comp_mask != 0) return failed(EOPNOTSUPP);
   auto* const td = make_object<ibv_td>();
   if (td != nullptr) td->context = context;
   return td;
@@ -171,15 +167,9 @@ int dealloc_td(ibv_td* td) {
 }
 
 ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* wanted) {
-  if (wanted->pd == nullptr) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (wanted->pd == nullptr) return failed(EINVAL);
   constexpr std::uint32_t kKnown = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
-  if ((wanted->comp_mask & ~kKnown) != 0) {
-    unsupported("ibv_alloc_parent_domain with these attributes");
-    return nullptr;
-  }
+  if ((wanted->comp_mask & ~kKnown) != 0) return unsupported("ibv_alloc_parent_domain with these attributes");
   auto* const pd = make_object<Pd>();
   if (pd == nullptr) return nullptr;
   pd->pd.context = context;
@@ -277,8 +267,7 @@ LOCO_EXPORT ibv_context* ibv_import_device(int file) {
   if (no_conductor()) return nullptr;
   ibv_device* const device = device_of_file(file);
   if (device != nullptr) return ibv_open_device(device);
-  errno = EINVAL;
-  return nullptr;
+  return failed(EINVAL);
 }
 
 LOCO_EXPORT int ibv_close_device(ibv_context* c) {
@@ -296,10 +285,7 @@ LOCO_EXPORT int ibv_query_port(ibv_context* context, std::uint8_t port, _compat_
 }
 
 LOCO_EXPORT int ibv_query_gid(ibv_context* context, std::uint8_t port, int index, ibv_gid* gid) {
-  if (port != 1 || index < 0 || index >= kGids) {
-    errno = EINVAL;
-    return -1;
-  }
+  if (port != 1 || index < 0 || index >= kGids) return failed(EINVAL);
   *gid = index == 0 ? own_gid(nic_of(context)) : ibv_gid{};
   return 0;
 }
@@ -327,15 +313,13 @@ LOCO_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* ou
 LOCO_EXPORT int ibv_query_gid_type(ibv_context*, std::uint8_t, unsigned index, int* type) {
   *type = facts().infiniband != 0 ? 0 : 1;
   if (index == 0) return 0;
-  errno = EINVAL;
-  return -1;
+  return failed(EINVAL);
 }
 
 LOCO_EXPORT int ibv_query_pkey(ibv_context*, std::uint8_t, int index, __be16* key) {
   *key = htons(0xffff);
   if (index == 0) return 0;
-  errno = EINVAL;
-  return -1;
+  return failed(EINVAL);
 }
 
 LOCO_EXPORT int ibv_get_pkey_index(ibv_context*, std::uint8_t, __be16 key) {
@@ -347,8 +331,7 @@ LOCO_EXPORT int ibv_read_sysfs_file(const char*, const char* file, char* out, st
   if (std::strcmp(file, "device/vendor") == 0) return say("0x15b3");
   if (std::strcmp(file, "device/device") == 0) return say("0x1017");
   if (std::strcmp(file, "board_id") == 0) return say("LOCO_SIM");
-  errno = ENOENT;
-  return -1;
+  return failed(ENOENT);
 }
 
 LOCO_EXPORT const char* ibv_node_type_str(ibv_node_type type) {

@@ -48,14 +48,11 @@ Dm* make_dm(ibv_context* context, std::uint32_t number, std::uint64_t bytes) {
 
 ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* wanted) {
   if (no_conductor()) return nullptr;
-  if (wanted->comp_mask != 0 || wanted->length == 0) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (wanted->comp_mask != 0 || wanted->length == 0) return failed(EINVAL);
   const std::int64_t number = call(Request::alloc_device, wanted->length);
   Dm* const made = number < 0 ? nullptr : make_dm(context, static_cast<std::uint32_t>(number), wanted->length);
-  if (made == nullptr) errno = ENOMEM;
-  return made == nullptr ? nullptr : &made->dm;
+  if (made == nullptr) return failed(ENOMEM);
+  return &made->dm;
 }
 
 int free_dm(ibv_dm* dm) {
@@ -72,17 +69,11 @@ ibv_mr* reg_dm_mr(ibv_pd* pd, ibv_dm* dm, std::uint64_t offset, std::size_t byte
   Dm* const mine = reinterpret_cast<Dm*>(dm);
   std::uint32_t rights = 0;
   const bool fits = offset <= mine->bytes && bytes <= mine->bytes - offset && offset % 4 == 0;
-  if (!fits || (access & IBV_ACCESS_ZERO_BASED) == 0) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (!fits || (access & IBV_ACCESS_ZERO_BASED) == 0) return failed(EINVAL);
   if (!rights_of(access, rights)) return nullptr;
   const std::int64_t key = call(Request::register_device, mine->number, offset, bytes, rights,
                                 pd->handle | std::uint64_t{nic_of(pd->context)} << kNicBit);
-  if (key < 0) {
-    errno = ENOMEM;
-    return nullptr;
-  }
+  if (key < 0) return failed(ENOMEM);
   ibv_mr* const made = make_mr(pd, nullptr, bytes, access, static_cast<std::uint32_t>(key));
   if (made == nullptr) return nullptr;
   reinterpret_cast<Mr*>(made)->dm = mine;
@@ -101,8 +92,7 @@ LOCO_EXPORT ibv_dm* ibv_import_dm(ibv_context* context, std::uint32_t handle) {
     if (made != nullptr) made->imported = true;
     return made == nullptr ? nullptr : &made->dm;
   }
-  errno = EINVAL;
-  return nullptr;
+  return failed(EINVAL);
 }
 LOCO_EXPORT void ibv_unimport_dm(ibv_dm* dm) {
   take_out(device_memories, reinterpret_cast<Dm*>(dm));

@@ -24,7 +24,8 @@ constexpr std::uint32_t kChannelsMax = 4096;
 std::uint32_t channels = 0;
 int channel_files[kChannelsMax];
 int async_file = -1;
-TakeMail take_mail = nullptr;
+/// The receiver of connection managers' messages: the other library, once it is loaded.
+void (*take_mail)(const CmMessage&) = nullptr;
 
 constexpr std::uint32_t kTimersMax = 1024;
 struct Timer {
@@ -42,11 +43,30 @@ std::uint32_t timer_of(int file) {
   return kTimersMax;
 }
 
-int make_file() { return eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC); }
-
 void count_up(int file) {
   const std::uint64_t one = 1;
   if (file >= 0) system_call(SYS_write, file, &one, sizeof(one));
+}
+
+/// Makes descriptors readable, as a reply says.
+void tell_descriptors(Channel& c) {
+  for (std::uint32_t i = 0; i < c.news_count; ++i) {
+    const std::uint32_t news = c.news[i];
+    if (news == kAsyncNews) {
+      count_up(async_file);
+    } else if (news >= kTimerNews) {
+      if (news - kTimerNews < kTimersMax) count_up(timer_files[news - kTimerNews]);
+    } else if (news < channels) {
+      count_up(channel_files[news]);
+    }
+  }
+  for (std::uint32_t i = 0; i < c.mail_count; ++i)
+    if (take_mail != nullptr) take_mail(c.mail[i]);
+}
+
+int make_file(int flags = EFD_SEMAPHORE | EFD_CLOEXEC) {
+  take_news = tell_descriptors;
+  return eventfd(0, flags);
 }
 
 void count_down(int file) {
@@ -64,25 +84,6 @@ int async_descriptor() {
   return async_file;
 }
 
-void set_mailbox(TakeMail take) { take_mail = take; }
-
-void take_news(Channel& c) {
-  for (std::uint32_t i = 0; i < c.news_count; ++i) {
-    const std::uint32_t news = c.news[i];
-    if (news == kAsyncNews) {
-      count_up(async_file);
-    } else if (news >= kTimerNews) {
-      if (news - kTimerNews < kTimersMax) count_up(timer_files[news - kTimerNews]);
-    } else if (news < channels) {
-      count_up(channel_files[news]);
-    }
-  }
-  c.news_count = 0;
-  for (std::uint32_t i = 0; i < c.mail_count; ++i)
-    if (take_mail != nullptr) take_mail(c.mail[i]);
-  c.mail_count = 0;
-}
-
 namespace {
 
 /// The number of the next event, or -1 with errno. An alarm interrupts the wait, unless its handler says that calls go
@@ -94,15 +95,10 @@ std::int64_t next_event(int file, Ask ask) {
     const std::uint64_t waits = blocks(file) ? 1 : 0;
     const std::int64_t found = ask(waits);
     if (found >= 0) return found;
-    if (!take_interruption() || waits == 0) {
-      errno = EAGAIN;
-      return -1;
-    }
+    if (!take_interruption() || waits == 0) return failed(EAGAIN);
     struct sigaction handler {};
     real_sigaction(SIGALRM, nullptr, &handler);
-    if ((handler.sa_flags & SA_RESTART) != 0) continue;
-    errno = EINTR;
-    return -1;
+    if ((handler.sa_flags & SA_RESTART) == 0) return failed(EINTR);
   }
 }
 
@@ -119,12 +115,15 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
 
 using namespace loco::shim;
 
+// For the connection managers' library.
+LOCO_EXPORT void loco_sim_set_mailbox(void (*take)(const CmMessage&)) {
+  take_mail = take;
+  take_news = tell_descriptors;
+}
+
 LOCO_EXPORT ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
   if (no_conductor()) return nullptr;
-  if (channels == kChannelsMax) {
-    errno = ENOMEM;
-    return nullptr;
-  }
+  if (channels == kChannelsMax) return failed(ENOMEM);
   auto* const made = make_object<CompletionChannel>();
   if (made == nullptr) return nullptr;
   made->channel.context = context;
@@ -150,10 +149,7 @@ LOCO_EXPORT int ibv_get_cq_event(ibv_comp_channel* c, ibv_cq** cq, void** contex
   });
   if (number < 0) return -1;
   Cq* const q = cq_numbered(static_cast<std::uint32_t>(number));
-  if (q == nullptr) {
-    errno = EAGAIN;
-    return -1;
-  }
+  if (q == nullptr) return failed(EAGAIN);
   count_down(c->fd);
   *cq = reinterpret_cast<ibv_cq*>(q);
   *context = q->cq.cq_context;
@@ -204,24 +200,20 @@ LOCO_EXPORT void ibv_ack_async_event(ibv_async_event*) {}
 
 namespace {
 
-std::int64_t to_ps(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
 timespec to_timespec(std::int64_t ps) { return {ps / kSecond, ps % kSecond / 1000}; }
-
-std::int64_t now_ps() { return channel()->now_ps + channel()->ahead_ps; }
 
 /// How far a clock is ahead of the simulated one.
 std::int64_t clock_offset(clockid_t clock) {
   timespec t;
   clock_gettime(clock, &t);
-  return to_ps(t) - now_ps() / 1000 * 1000;
+  return picoseconds(t) - program_time() / 1000 * 1000;
 }
 
 }  // namespace
 
 LOCO_EXPORT int timerfd_create(clockid_t clock, int flags) noexcept {
-  LOCO_NEXT(timerfd_create);
-  if (channel() == nullptr) return next_timerfd_create(clock, flags);
-  const int file = eventfd(0, flags);  // the flags have the same values
+  LOCO_CONDUCTED(timerfd_create, clock, flags);
+  const int file = make_file(flags);  // the flags have the same values
   if (file < 0) return file;
   const std::uint32_t old = timer_of(file);
   if (old == kTimersMax && timer_count == kTimersMax) return file;
@@ -235,7 +227,7 @@ LOCO_EXPORT int timerfd_gettime(int file, itimerspec* out) noexcept {
   LOCO_NEXT(timerfd_gettime);
   const std::uint32_t number = channel() == nullptr ? kTimersMax : timer_of(file);
   if (number == kTimersMax) return next_timerfd_gettime(file, out);
-  const std::int64_t now = now_ps();
+  const std::int64_t now = program_time();
   std::int64_t at = timers[number].at;
   const std::int64_t again = timers[number].again;
   if (at != 0 && at <= now) at = again == 0 ? 0 : at + ((now - at) / again + 1) * again;
@@ -249,14 +241,12 @@ LOCO_EXPORT int timerfd_settime(int file, int flags, const itimerspec* value, it
   if (number == kTimersMax) return next_timerfd_settime(file, flags, value, old);
   if (old != nullptr) timerfd_gettime(file, old);
   Timer& timer = timers[number];
-  const std::int64_t now = now_ps();
-  const std::int64_t first = to_ps(value->it_value);
+  const std::int64_t now = program_time();
+  const std::int64_t first = picoseconds(value->it_value);
   timer.at = first == 0 ? 0 : (flags & TFD_TIMER_ABSTIME) != 0 ? first - clock_offset(timer.clock) : now + first;
   if (first != 0 && timer.at <= now) timer.at = now + 1;
-  timer.again = to_ps(value->it_interval);
-  std::uint64_t drained = 0;
-  pollfd p{file, POLLIN, 0};
-  if (system_call(SYS_poll, &p, 1, 0) == 1) system_call(SYS_read, file, &drained, sizeof(drained));
+  timer.again = picoseconds(value->it_interval);
+  count_down(file);
   call(Request::set_timer, number, static_cast<std::uint64_t>(timer.at), static_cast<std::uint64_t>(timer.again));
   return 0;
 }

@@ -82,7 +82,7 @@ void note_changing(const char* path) {
 /// The processor has worked during all of simulated time, and was idle before.
 const char* processor_times() {
   static char text[256];
-  const std::int64_t worked = (channel()->now_ps + channel()->ahead_ps) / (kSecond / 100);
+  const std::int64_t worked = program_time() / (kSecond / 100);
   constexpr long kIdle = 100'000;
   std::snprintf(text, sizeof(text),
                 "cpu  %ld 0 0 %ld 0 0 0 0 0 0\ncpu0 %ld 0 0 %ld 0 0 0 0 0 0\nctxt 0\nbtime 1699999000\nprocesses 1\n",
@@ -172,13 +172,8 @@ LOCO_EXPORT int open(const char* path, int flags, ...) {
   return file >= 0 ? file : next_open(path, flags, mode);
 }
 
-LOCO_EXPORT int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  return open(path, flags, mode);
-}
+// On 64 bits the functions of these names are the same.
+LOCO_EXPORT int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 
 LOCO_EXPORT int openat(int folder, const char* path, int flags, ...) {
   va_list more;
@@ -190,13 +185,7 @@ LOCO_EXPORT int openat(int folder, const char* path, int flags, ...) {
   return file >= 0 ? file : next_openat(folder, path, flags, mode);
 }
 
-LOCO_EXPORT int openat64(int folder, const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  return openat(folder, path, flags, mode);
-}
+LOCO_EXPORT int openat64(int folder, const char* path, int flags, ...) __attribute__((alias("openat")));
 
 LOCO_EXPORT int __open_2(const char* path, int flags) { return open(path, flags); }
 LOCO_EXPORT int __open64_2(const char* path, int flags) { return open(path, flags); }

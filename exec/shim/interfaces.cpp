@@ -63,11 +63,6 @@ void fill(Entry& out, const Interface& from) {
   out.entry.ifa_broadaddr = &out.broadcast;
 }
 
-int fail(int error) {
-  errno = error;
-  return -1;
-}
-
 /// SIOCGIFCONF (netdevice(7)): without room, how much is needed.
 int list_interfaces(ifconf& out) {
   const int room = out.ifc_req == nullptr ? 0 : out.ifc_len / static_cast<int>(sizeof(ifreq));
@@ -85,12 +80,12 @@ int list_interfaces(ifconf& out) {
 /// What is asked of one interface; 1: something else.
 int ask_interface(unsigned long request, ifreq& r) {
   if (request == SIOCGIFNAME) {
-    if (r.ifr_ifindex < 1 || r.ifr_ifindex > static_cast<int>(kInterfaces)) return fail(ENODEV);
+    if (r.ifr_ifindex < 1 || r.ifr_ifindex > static_cast<int>(kInterfaces)) return failed(ENODEV);
     std::strcpy(r.ifr_name, interface_of(static_cast<unsigned>(r.ifr_ifindex)).name);
     return 0;
   }
   const unsigned index = index_of(r.ifr_name);
-  if (index == 0) return fail(ENODEV);
+  if (index == 0) return failed(ENODEV);
   const Interface one = interface_of(index);
   switch (request) {
     case SIOCGIFINDEX:
@@ -118,7 +113,7 @@ int ask_interface(unsigned long request, ifreq& r) {
       if (index != 1) r.ifr_hwaddr.sa_data[5] = static_cast<char>(channel()->facts.host + 1);
       return 0;
     default:
-      return fail(EOPNOTSUPP);
+      return failed(EOPNOTSUPP);
   }
 }
 
@@ -134,7 +129,7 @@ LOCO_EXPORT int getifaddrs(ifaddrs** out) noexcept {
   const Channel* const c = channel();
   if (c == nullptr) return next_getifaddrs(out);
   auto* const all = static_cast<Entry*>(std::calloc(kInterfaces, sizeof(Entry)));
-  if (all == nullptr) return fail(ENOMEM);
+  if (all == nullptr) return failed(ENOMEM);
   for (unsigned i = 0; i < kInterfaces; ++i) {
     fill(all[i], interface_of(i + 1));
     if (i != 0) all[i - 1].entry.ifa_next = &all[i].entry;
@@ -144,8 +139,7 @@ LOCO_EXPORT int getifaddrs(ifaddrs** out) noexcept {
 }
 
 LOCO_EXPORT void freeifaddrs(ifaddrs* list) noexcept {
-  LOCO_NEXT(freeifaddrs);
-  if (channel() == nullptr) return next_freeifaddrs(list);
+  LOCO_CONDUCTED(freeifaddrs, list);
   std::free(list);  // its entries are one allocation
 }
 
@@ -163,17 +157,14 @@ LOCO_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {
 }
 
 LOCO_EXPORT unsigned if_nametoindex(const char* name) noexcept {
-  LOCO_NEXT(if_nametoindex);
-  if (channel() == nullptr) return next_if_nametoindex(name);
+  LOCO_CONDUCTED(if_nametoindex, name);
   const unsigned index = index_of(name);
   if (index == 0) errno = ENODEV;
   return index;
 }
 
 LOCO_EXPORT char* if_indextoname(unsigned index, char* out) noexcept {
-  LOCO_NEXT(if_indextoname);
-  if (channel() == nullptr) return next_if_indextoname(index, out);
+  LOCO_CONDUCTED(if_indextoname, index, out);
   if (index >= 1 && index <= kInterfaces) return std::strcpy(out, interface_of(index).name);
-  errno = ENXIO;
-  return nullptr;
+  return failed(ENXIO);
 }

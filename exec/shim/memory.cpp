@@ -170,10 +170,7 @@ std::int64_t with_pages(void* address, std::size_t bytes, Ask ask) {
   auto* const runs = reinterpret_cast<PageRun*>(channel()->data);
   const std::uint32_t count =
       bytes == 0 ? 0 : runs_of(begin & ~(kPage - 1), (begin + bytes + kPage - 1) & ~(kPage - 1), runs);
-  if (count == 0) {
-    errno = bytes == 0 ? EINVAL : EFAULT;
-    return -1;
-  }
+  if (count == 0) return failed(bytes == 0 ? EINVAL : EFAULT);
   static int files[kRunsMax];
   for (std::uint32_t i = 0; i < count; ++i) files[i] = static_cast<int>(runs[i].file);
   const std::int64_t reply = ask(count);
@@ -188,10 +185,7 @@ ibv_mr* register_memory(ibv_pd* pd, void* address, std::size_t bytes, std::uint6
   std::uint32_t rights = 0;
   if (!rights_of(access, rights)) return nullptr;
   if ((access & IBV_ACCESS_ON_DEMAND) != 0) {
-    if (address == nullptr && bytes == SIZE_MAX) {
-      unsupported("ibv_reg_mr of all memory, on demand");
-      return nullptr;
-    }
+    if (address == nullptr && bytes == SIZE_MAX) return unsupported("ibv_reg_mr of all memory, on demand");
     approximated("regions on demand have their pages from the start: no page faults");
   }
   if ((access & IBV_ACCESS_ZERO_BASED) != 0) iova = 0;
@@ -283,8 +277,7 @@ LOCO_EXPORT int ibv_dereg_mr(ibv_mr* mr) {
 }
 
 LOCO_EXPORT ibv_mr* ibv_reg_dmabuf_mr(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) {
-  unsupported("ibv_reg_dmabuf_mr");
-  return nullptr;
+  return unsupported("ibv_reg_dmabuf_mr");
 }
 
 /// The keys stay the same.
@@ -338,8 +331,7 @@ LOCO_EXPORT ibv_mr* ibv_import_mr(ibv_pd* pd, std::uint32_t handle) {
     if (made != nullptr) reinterpret_cast<Mr*>(made)->imported = true;
     return made;
   }
-  errno = EINVAL;
-  return nullptr;
+  return failed(EINVAL);
 }
 LOCO_EXPORT void ibv_unimport_mr(ibv_mr* mr) {
   take_out(regions, reinterpret_cast<Mr*>(mr));

@@ -13,14 +13,4 @@ namespace loco::shim {
 /// Is some of it in a region?
 [[nodiscard]] bool is_registered(std::uintptr_t address, std::size_t bytes);
 
-/// Removes an object from a list.
-template <typename T>
-void take_out(T*& first, T* object) {
-  for (T** at = &first; *at != nullptr; at = &(*at)->next) {
-    if (*at != object) continue;
-    *at = object->next;
-    return;
-  }
-}
-
 }  // namespace loco::shim

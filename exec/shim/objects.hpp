@@ -172,12 +172,6 @@ void fill(const Completion& from, ibv_wc& out);
 [[nodiscard]] ibv_wc_status status_of(const Completion& completion);
 [[nodiscard]] ibv_wc_opcode opcode_of(const Completion& completion);
 
-/// A zeroed object on the program's heap; null with ENOMEM if there is no room.
-template <typename T>
-[[nodiscard]] T* make_object() {
-  return static_cast<T*>(__builtin_calloc(1, sizeof(T)));
-}
-
 /// For calls that make or change something: they fail with EIO without a conductor.
 [[nodiscard]] inline bool no_conductor() {
   if (channel() != nullptr) return false;

@@ -120,8 +120,7 @@ void note_empty_look() {
   IdleLooks& idle = t_idle_looks;
   if (++idle.count < kLooksMax) return;
   const std::int64_t turn = idle.turn_ps == 0 ? kLooksTurn : idle.turn_ps;
-  const Channel& c = *channel();
-  call(Request::wait_io, static_cast<std::uint64_t>(c.now_ps + c.ahead_ps + turn));
+  call(Request::wait_io, static_cast<std::uint64_t>(program_time() + turn));
   idle.turn_ps = turn < kLooksTurnMax ? 2 * turn : turn;
 }
 void handed_over() { t_idle_looks = {}; }
@@ -196,10 +195,8 @@ ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* wanted) {
       IBV_CREATE_CQ_SUP_WC_FLAGS &
       ~static_cast<std::uint64_t>(IBV_WC_EX_WITH_CVLAN | IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_TM_INFO);
   if ((wanted->wc_flags & ~kKnown) != 0 ||
-      (wanted->comp_mask & ~static_cast<std::uint32_t>(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)) != 0) {
-    unsupported("ibv_create_cq_ex with these attributes");
-    return nullptr;
-  }
+      (wanted->comp_mask & ~static_cast<std::uint32_t>(IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD)) != 0)
+    return unsupported("ibv_create_cq_ex with these attributes");
   ibv_cq* const made = create_cq_within(context, *wanted);
   if (made == nullptr) return nullptr;
   auto* const cq = reinterpret_cast<ibv_cq_ex*>(made);

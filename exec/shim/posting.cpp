@@ -185,10 +185,10 @@ void note_sends(const Qp& p, std::uint32_t place, const char* at, std::uint32_t 
   }
 }
 
-int refuse(ibv_send_wr** bad, ibv_send_wr* wr, int error) {
+template <typename Request>
+int refuse(Request** bad, Request* wr, int error) {
   if (bad != nullptr) *bad = wr;
-  errno = error;
-  return error;
+  return refused(error);
 }
 
 }  // namespace
@@ -270,20 +270,14 @@ int post_receives(Post post, std::uint32_t queue, std::uint32_t room, std::uint3
   }
   if (wr == nullptr) return 0;
   if (error == 0) return post_receives(post, queue, room - count, sges, outstanding, wr, bad, caller);
-  if (bad != nullptr) *bad = wr;
-  errno = error;
-  return error;
+  return refuse(bad, wr, error);
 }
 
 }  // namespace
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* list, ibv_recv_wr** bad) {
   Qp& p = *of(qp);
-  if (qp->state == IBV_QPS_RESET || qp->srq != nullptr) {
-    if (bad != nullptr) *bad = list;
-    errno = EINVAL;
-    return EINVAL;
-  }
+  if (qp->state == IBV_QPS_RESET || qp->srq != nullptr) return refuse(bad, list, EINVAL);
   const std::uint32_t entries = p.made_with.cap.max_recv_wr;
   return post_receives(Post::receive, p.number, entries > p.receives ? entries - p.receives : 0,
                        p.made_with.cap.max_recv_sge, p.receives, list, bad,

@@ -77,10 +77,7 @@ int fork_conducted() {
   open_pages();
   int file = -1;
   Channel* const c = new_channel(file);
-  if (c == nullptr) {
-    errno = EAGAIN;
-    return -1;
-  }
+  if (c == nullptr) return failed(EAGAIN);
   copy_streams();
   set_family();
   forks_by_name = true;
@@ -131,8 +128,7 @@ LOCO_EXPORT pid_t getppid() noexcept {
 }
 
 LOCO_EXPORT ssize_t getrandom(void* out, std::size_t bytes, unsigned flags) {
-  LOCO_NEXT(getrandom);
-  if (channel() == nullptr) return next_getrandom(out, bytes, flags);
+  LOCO_CONDUCTED(getrandom, out, bytes, flags);
   fill_random(out, bytes);
   return static_cast<ssize_t>(bytes);
 }
@@ -298,13 +294,7 @@ LOCO_EXPORT int fcntl(int file, int command, ...) {
   return next_fcntl(file, command, argument);
 }
 
-LOCO_EXPORT int fcntl64(int file, int command, ...) {
-  va_list more;
-  va_start(more, command);
-  void* const argument = va_arg(more, void*);
-  va_end(more);
-  return fcntl(file, command, argument);
-}
+LOCO_EXPORT int fcntl64(int file, int command, ...) __attribute__((alias("fcntl")));  // the same on 64 bits
 
 /// Hosts have one core, so affinity changes nothing.
 LOCO_EXPORT int sched_setaffinity(pid_t process, std::size_t bytes, const cpu_set_t* set) noexcept {

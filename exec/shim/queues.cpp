@@ -42,19 +42,12 @@ constexpr std::uint32_t kRnrTimer[32] = {65536, 1,    2,    3,    4,    6,     8
 std::int64_t rnr_timer_ps(std::uint32_t code) { return std::int64_t{kRnrTimer[code & 31U]} * 10'000'000; }
 std::int64_t timeout_ps(std::uint32_t code) { return code == 0 ? 0 : std::int64_t{4'096'000} << (code & 31U); }
 
-int fail(int error) {
-  errno = error;
-  return error;
-}
-
 Cq* make_cq(ibv_context* context, int entries, void* user, ibv_comp_channel* channel_, int vector,
             ibv_pd* domain = nullptr) {
   if (no_conductor()) return nullptr;
   if (entries <= 0 || entries > static_cast<int>(channel()->facts.max_cqe) || vector < 0 ||
-      vector >= context->num_comp_vectors) {
-    errno = EINVAL;
-    return nullptr;
-  }
+      vector >= context->num_comp_vectors)
+    return failed(EINVAL);
   QueueMemory memory{};
   if (!take_memory(domain, static_cast<std::size_t>(entries), memory)) return nullptr;
   auto* const q = make_object<Cq>();
@@ -74,10 +67,8 @@ Cq* make_cq(ibv_context* context, int entries, void* user, ibv_comp_channel* cha
 
 ibv_srq* make_srq(ibv_pd* pd, void* user, ibv_srq_attr& wanted, Cq* cq = nullptr) {
   if (no_conductor()) return nullptr;
-  if (wanted.max_wr == 0 || wanted.max_wr > channel()->facts.max_srq_wr || wanted.max_sge > kElementsMax) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (wanted.max_wr == 0 || wanted.max_wr > channel()->facts.max_srq_wr || wanted.max_sge > kElementsMax)
+    return failed(EINVAL);
   QueueMemory memory{};
   if (!take_memory(pd, wanted.max_wr, memory)) return nullptr;
   auto* const s = make_object<Srq>();
@@ -117,14 +108,9 @@ void count_user(ibv_cq* cq, unsigned change) {
 ibv_qp* make_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr& wanted, bool not_to_itself = false) {
   if (no_conductor()) return nullptr;
   if (wanted.qp_type != IBV_QPT_RC && wanted.qp_type != IBV_QPT_UC && wanted.qp_type != IBV_QPT_UD &&
-      !is_xrc(wanted.qp_type)) {
-    unsupported("ibv_create_qp of this type");
-    return nullptr;
-  }
-  if (!fits(wanted)) {
-    errno = EINVAL;
-    return nullptr;
-  }
+      !is_xrc(wanted.qp_type))
+    return unsupported("ibv_create_qp of this type");
+  if (!fits(wanted)) return failed(EINVAL);
   QueueMemory memory{};
   if (!take_memory(pd, wanted.cap.max_send_wr + wanted.cap.max_recv_wr, memory)) return nullptr;
   auto* const p = make_object<Qp>();
@@ -248,10 +234,8 @@ Srq* srq_numbered(std::uint32_t number) { return srqs.at(number); }
 
 ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted) {
   const bool target = wanted->qp_type == IBV_QPT_XRC_RECV && (wanted->comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0;
-  if (!target && ((wanted->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || wanted->pd == nullptr)) {
-    unsupported("ibv_create_qp_ex without a protection domain");
-    return nullptr;
-  }
+  if (!target && ((wanted->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || wanted->pd == nullptr))
+    return unsupported("ibv_create_qp_ex without a protection domain");
   constexpr std::uint32_t kKnown =
       IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_XRCD;
   constexpr std::uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
@@ -259,16 +243,12 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted) {
                                         IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
                                         IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW |
                                         IBV_QP_EX_WITH_SEND_WITH_INV;
-  if ((wanted->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 && (wanted->send_ops_flags & ~kOperations) != 0) {
-    unsupported("ibv_create_qp_ex with these operations");
-    return nullptr;
-  }
+  if ((wanted->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 && (wanted->send_ops_flags & ~kOperations) != 0)
+    return unsupported("ibv_create_qp_ex with these operations");
   const std::uint32_t flags = (wanted->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0 ? wanted->create_flags : 0;
   constexpr std::uint32_t kNoLoopback = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
-  if ((wanted->comp_mask & ~kKnown) != 0 || (flags & ~kNoLoopback) != 0) {
-    unsupported("ibv_create_qp_ex with these attributes");
-    return nullptr;
-  }
+  if ((wanted->comp_mask & ~kKnown) != 0 || (flags & ~kNoLoopback) != 0)
+    return unsupported("ibv_create_qp_ex with these attributes");
   // The extended attributes begin with the plain ones.
   return make_qp(context, target ? nullptr : wanted->pd, *reinterpret_cast<ibv_qp_init_attr*>(wanted),
                  (flags & kNoLoopback) != 0);
@@ -284,10 +264,8 @@ ibv_srq* create_srq_ex(ibv_context*, ibv_srq_init_attr_ex* wanted) {
   const bool basic = (wanted->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || wanted->srq_type == IBV_SRQT_BASIC;
   const bool xrc = !basic && wanted->srq_type == IBV_SRQT_XRC && (wanted->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) != 0 &&
                    (wanted->comp_mask & IBV_SRQ_INIT_ATTR_CQ) != 0;
-  if ((!basic && !xrc) || (wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0) {
-    unsupported("ibv_create_srq_ex of this type");
-    return nullptr;
-  }
+  if ((!basic && !xrc) || (wanted->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0)
+    return unsupported("ibv_create_srq_ex of this type");
   return make_srq(wanted->pd, wanted->srq_context, wanted->attr, xrc ? of(wanted->cq) : nullptr);
 }
 
@@ -302,16 +280,16 @@ LOCO_EXPORT ibv_cq* ibv_create_cq(ibv_context* context, int entries, void* user,
 
 LOCO_EXPORT int ibv_resize_cq(ibv_cq* cq, int entries) {
   if (channel() == nullptr) return EIO;
-  if (entries <= 0 || entries > static_cast<int>(channel()->facts.max_cqe)) return fail(EINVAL);
+  if (entries <= 0 || entries > static_cast<int>(channel()->facts.max_cqe)) return refused(EINVAL);
   const std::int64_t error = call(Request::resize_cq, of(cq)->number, static_cast<std::uint64_t>(entries));
-  if (error != 0) return fail(static_cast<int>(error));
+  if (error != 0) return refused(static_cast<int>(error));
   cq->cqe = entries;
   return 0;
 }
 
 LOCO_EXPORT int ibv_destroy_cq(ibv_cq* cq) {
   Cq* const q = of(cq);
-  if (q->users != 0) return fail(EBUSY);
+  if (q->users != 0) return refused(EBUSY);
   give_back(q->memory);
   if (cq->channel != nullptr) --cq->channel->refcnt;
   cqs.set(q->number, nullptr);
@@ -328,7 +306,7 @@ LOCO_EXPORT int ibv_modify_srq(ibv_srq* srq, ibv_srq_attr* a, int mask) {
   if (channel() == nullptr) return EIO;
   if ((mask & IBV_SRQ_MAX_WR) != 0) return unsupported("ibv_modify_srq of its size");
   if ((mask & IBV_SRQ_LIMIT) == 0) return 0;
-  if (a->srq_limit > of(srq)->entries) return fail(EINVAL);
+  if (a->srq_limit > of(srq)->entries) return refused(EINVAL);
   of(srq)->limit = a->srq_limit;
   call(Request::modify_srq, of(srq)->number, a->srq_limit);
   return 0;
@@ -341,7 +319,7 @@ LOCO_EXPORT int ibv_query_srq(ibv_srq* srq, ibv_srq_attr* out) {
 
 LOCO_EXPORT int ibv_destroy_srq(ibv_srq* srq) {
   Srq* const s = of(srq);
-  if (s->users != 0) return fail(EBUSY);
+  if (s->users != 0) return refused(EBUSY);
   give_back(s->memory);
   --of(srq->pd)->users;
   if (s->cq != nullptr) --s->cq->users;
@@ -358,14 +336,14 @@ LOCO_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* a, int mask) {
   if (channel() == nullptr) return EIO;
   Qp& p = *of(qp);
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : qp->state;
-  if (!attributes_there(*qp, to, mask) || !attributes_good(*a, mask)) return fail(EINVAL);
+  if (!attributes_there(*qp, to, mask) || !attributes_good(*a, mask)) return refused(EINVAL);
   constexpr int kNoted = IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER | IBV_QP_QKEY;  // also without a new state
   const bool within = (mask & kNoted) != 0 && (to == IBV_QPS_INIT || to == IBV_QPS_RTS || to == IBV_QPS_SQD);
   if ((mask & IBV_QP_STATE) != 0 || within) {
     const QpChange change = change_of(p, *a, mask);
     std::memcpy(channel()->data, &change, sizeof(change));
     const auto error = static_cast<int>(call(Request::modify_qp, p.number, static_cast<std::uint64_t>(to)));
-    if (error != 0) return fail(error);
+    if (error != 0) return refused(error);
     qp->state = to;
     if (to == IBV_QPS_RESET && checks()) check_forget(p.number);
     if (to == IBV_QPS_RESET) {  // the NIC's numbers continue
@@ -425,10 +403,7 @@ LOCO_EXPORT int ibv_set_ece(ibv_qp*, ibv_ece* ece) {
 
 LOCO_EXPORT ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* a) {
   if (no_conductor()) return nullptr;
-  if (a->port_num != 1 || (channel()->facts.infiniband == 0 && a->is_global == 0)) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (a->port_num != 1 || (channel()->facts.infiniband == 0 && a->is_global == 0)) return failed(EINVAL);
   auto* const made = make_object<AddressHandle>();
   if (made == nullptr) return nullptr;
   made->ah.context = pd->context;
@@ -465,11 +440,11 @@ int change_group(ibv_qp* qp, const ibv_gid* gid, bool attach) {
     // a group's GID is an IPv6 multicast address, or a mapped IPv4 one
     static constexpr std::uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
     if (qp->qp_type != IBV_QPT_UD || std::memcmp(gid->raw, kMapped, sizeof(kMapped)) != 0 || gid->raw[12] >> 4U != 0xe)
-      return fail(EINVAL);
+      return refused(EINVAL);
   }
   const std::int64_t error =
       call(Request::multicast, of(qp)->number, attach ? 1 : 0, gid->global.subnet_prefix, gid->global.interface_id);
-  return error == 0 ? 0 : fail(static_cast<int>(error));
+  return error == 0 ? 0 : int{refused(static_cast<int>(error))};
 }
 
 }  // namespace

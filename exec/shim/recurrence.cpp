@@ -7,7 +7,6 @@
 // have run, or a NIC has written. The moment at which the silence was noticed does not matter, since each turn of the
 // loop is the same. Loops that change memory elsewhere but no register are mistaken for such loops; they continue when
 // nothing new comes.
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <sys/syscall.h>

@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <dlfcn.h>
+#include <time.h>
 #include <type_traits>
 
 #include "exec/protocol.hpp"
-
-#define LOCO_EXPORT extern "C" __attribute__((visibility("default")))
+#include "exec/shim/basics.hpp"
 
 namespace loco::shim {
 
@@ -58,8 +58,19 @@ void clock_used_otherwise();
 /// many picoseconds.
 [[nodiscard]] std::int64_t read_clock(std::int64_t unit = 1);
 
-/// Reports a request of the program that is not supported. Returns EOPNOTSUPP and sets errno to it.
-int unsupported(const char* what);
+/// As failed(), for most calls of verbs: a null pointer or the error itself.
+struct Refused {
+  int error;
+  operator int() const { return error; }
+  template <typename T>
+  operator T*() const {
+    return nullptr;
+  }
+};
+inline Refused refused(int error) { return {errno = error}; }
+
+/// Reports a request of the program that is not supported: EOPNOTSUPP.
+Refused unsupported(const char* what);
 /// Reports a reason why another run may differ. `seen` is a hash of what the program got, for recordings.
 void not_deterministic(const char* what, std::uint64_t seen = 0);
 /// Reports something that is done differently from hardware.
@@ -75,8 +86,14 @@ template <typename F>
 }
 #define LOCO_NEXT(name) \
   static decltype(::name)* const next_##name = ::loco::shim::next(static_cast<decltype(::name)*>(nullptr), #name)
+/// Begins a replacement: without a conductor the C library's function does all of it.
+#define LOCO_CONDUCTED(name, ...) \
+  LOCO_NEXT(name);                \
+  if (::loco::shim::channel() == nullptr) return next_##name(__VA_ARGS__)
 
 inline constexpr std::int64_t kSecond = 1'000'000'000'000;
+inline constexpr std::int64_t kNever = -1;  ///< as a deadline
+[[nodiscard]] inline std::int64_t picoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
 
 /// A system call of the shim's own: the C library's function for system calls is replaced, too.
 template <typename... Arguments>
@@ -135,7 +152,7 @@ void trap_system_calls(char** environment);
 // --- threads.cpp ---------------------------------------------------------------------------------------------------
 /// Its number among the process's threads, in the order of creation.
 [[nodiscard]] int thread_number();
-/// Waits until another thread has released something, or until `deadline` (-1: none). Returns true at the deadline.
+/// Waits until another thread has released something, or until `deadline`. Returns true at the deadline.
 [[nodiscard]] bool wait_for_release(std::int64_t deadline);
 /// This thread has released something.
 void release();
@@ -143,6 +160,8 @@ void release();
 void forget_threads();
 
 // --- clock.cpp -----------------------------------------------------------------------------------------------------
+/// The program's own time. Precondition: channel() != nullptr.
+[[nodiscard]] std::int64_t program_time();
 /// A child of fork has no alarm.
 void forget_alarm();
 
@@ -167,10 +186,7 @@ void note_empty_look();
 void handed_over();
 
 // --- events.cpp ----------------------------------------------------------------------------------------------------
-/// Makes file descriptors readable, as the reply says.
-void take_news(Channel& channel);
-/// The receiver of connection managers' messages: the other library, once it is loaded.
-using TakeMail = void (*)(const CmMessage&);
-void set_mailbox(TakeMail take);
+/// Called with replies that have news or mail, from the first descriptor or mailbox on that they can be for.
+inline void (*take_news)(Channel& channel) = nullptr;
 
 }  // namespace loco::shim

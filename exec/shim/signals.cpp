@@ -4,6 +4,14 @@
 
 namespace loco::shim {
 
+namespace {
+struct sigaction program_handlers[kOwnSignals];
+}  // namespace
+
+struct sigaction& program_handler(int signal) {
+  return program_handlers[own_signal(signal)];
+}
+
 int real_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
   LOCO_NEXT(sigaction);
   return next_sigaction(signal, action, old);

@@ -5,7 +5,6 @@
 // ... resolve.
 #include <arpa/inet.h>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <netdb.h>
@@ -182,8 +181,7 @@ LOCO_EXPORT ssize_t readv(int file, const iovec* parts, int count) {
 }
 
 LOCO_EXPORT ssize_t recv(int file, void* out, std::size_t bytes, int flags) {
-  LOCO_NEXT(recv);
-  if (!conducted()) return next_recv(file, out, bytes, flags);
+  LOCO_CONDUCTED(recv, file, out, bytes, flags);
   if ((flags & MSG_DONTWAIT) != 0) settle(file);
   if ((flags & MSG_DONTWAIT) != 0) return looked(file, next_recv(file, out, bytes, flags), flags);
   if ((flags & MSG_WAITALL) == 0 || non_blocking(file)) {
@@ -260,8 +258,7 @@ ssize_t write_all(int file, const void* from, std::size_t bytes, Write write_som
 }  // namespace
 
 LOCO_EXPORT ssize_t send(int file, const void* from, std::size_t bytes, int flags) {
-  LOCO_NEXT(send);
-  if (!conducted()) return next_send(file, from, bytes, flags);
+  LOCO_CONDUCTED(send, file, from, bytes, flags);
   open_pages();
   if ((flags & MSG_DONTWAIT) != 0 || non_blocking(file)) {
     const ssize_t wrote = next_send(file, from, bytes, flags);
@@ -275,8 +272,7 @@ LOCO_EXPORT ssize_t send(int file, const void* from, std::size_t bytes, int flag
 }
 
 LOCO_EXPORT ssize_t write(int file, const void* from, std::size_t bytes) {
-  LOCO_NEXT(write);
-  if (!conducted()) return next_write(file, from, bytes);
+  LOCO_CONDUCTED(write, file, from, bytes);
   open_pages();
   if (is_socket(file)) return send(file, from, bytes, 0);
   if (!waits(file)) return next_write(file, from, bytes);
@@ -299,8 +295,7 @@ LOCO_EXPORT ssize_t writev(int file, const iovec* parts, int count) {
 
 LOCO_EXPORT ssize_t sendto(int file, const void* from, std::size_t bytes, int flags, const sockaddr* to,
                            socklen_t to_bytes) {
-  LOCO_NEXT(sendto);
-  if (!conducted()) return next_sendto(file, from, bytes, flags, to, to_bytes);
+  LOCO_CONDUCTED(sendto, file, from, bytes, flags, to, to_bytes);
   if (to == nullptr) return send(file, from, bytes, flags);
   open_pages();
   Address kernel{};
@@ -315,8 +310,7 @@ LOCO_EXPORT ssize_t sendto(int file, const void* from, std::size_t bytes, int fl
 }
 
 LOCO_EXPORT ssize_t sendmsg(int file, const msghdr* message, int flags) {
-  LOCO_NEXT(sendmsg);
-  if (!conducted()) return next_sendmsg(file, message, flags);
+  LOCO_CONDUCTED(sendmsg, file, message, flags);
   open_pages();
   msghdr changed = *message;
   Address kernel{};
@@ -449,8 +443,7 @@ const char* numeric(const char* name, char (&out)[32]) {
 
 LOCO_EXPORT int getaddrinfo(const char* __restrict name, const char* __restrict service,
                             const addrinfo* __restrict hints, addrinfo** __restrict out) {
-  LOCO_NEXT(getaddrinfo);
-  if (!conducted()) return next_getaddrinfo(name, service, hints, out);
+  LOCO_CONDUCTED(getaddrinfo, name, service, hints, out);
   open_pages();
   char text[32];
   addrinfo only{};
@@ -467,8 +460,7 @@ LOCO_EXPORT hostent* gethostbyname(const char* name) {
 }
 
 LOCO_EXPORT int gethostname(char* out, std::size_t bytes) noexcept {
-  LOCO_NEXT(gethostname);
-  if (!conducted()) return next_gethostname(out, bytes);
+  LOCO_CONDUCTED(gethostname, out, bytes);
   std::snprintf(out, bytes, "node%u", channel()->facts.host);
   return 0;
 }

@@ -53,8 +53,6 @@ struct Look {
 };
 Look last_look{};
 
-struct sigaction program_handlers[kOwnSignals];
-
 void protect(const Range& r, int rights) { mprotect(reinterpret_cast<void*>(r.from), r.to - r.from, rights); }
 
 void open_all() {
@@ -140,7 +138,7 @@ void give_counter(ucontext_t& context, const unsigned char* code) {
 }
 
 void to_program(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& theirs = program_handlers[own_signal(signal)];
+  const struct sigaction& theirs = program_handler(signal);
   if ((theirs.sa_flags & SA_SIGINFO) != 0 && theirs.sa_sigaction != nullptr) {
     theirs.sa_sigaction(signal, info, context);
   } else if (theirs.sa_handler != SIG_DFL && theirs.sa_handler != SIG_IGN) {
@@ -261,10 +259,6 @@ void install_handlers() {
   action.sa_flags |= SA_RESTART;
   action.sa_sigaction = on_silence;
   real_sigaction(silence_signal(), &action, nullptr);
-}
-
-struct sigaction& program_handler(int signal) {
-  return program_handlers[own_signal(signal)];
 }
 
 void watch_pages(std::uintptr_t from, std::uintptr_t to) {

@@ -1,6 +1,5 @@
 // Direct system calls of programs: they get the same replacements as calls of the C library.
 #include <cerrno>
-#include <climits>
 #include <cstdarg>
 #include <linux/futex.h>
 #include <sched.h>
@@ -15,16 +14,12 @@ namespace loco::shim {
 
 namespace {
 
-constexpr std::int64_t kNever = -1;
-
 int shown_thread() { return shown_id() + thread_number(); }
-
-std::int64_t picoseconds(const timespec& t) { return t.tv_sec * kSecond + t.tv_nsec * 1000; }
 
 /// The simulated time at which a wait ends.
 std::int64_t deadline_of(int operation, const timespec* timeout) {
   if (timeout == nullptr) return kNever;
-  const std::int64_t now = channel()->now_ps + channel()->ahead_ps;
+  const std::int64_t now = program_time();
   if ((operation & FUTEX_CMD_MASK) == FUTEX_WAIT) return now + picoseconds(*timeout);
   timespec clock;
   clock_gettime((operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC, &clock);
@@ -38,13 +33,9 @@ long futex(const int* word, int operation, int value, const timespec* timeout) {
   switch (operation & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
-      if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) {
-        errno = EAGAIN;
-        return -1;
-      }
+      if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return failed(EAGAIN);
       if (!wait_for_release(deadline_of(operation, timeout))) return 0;
-      errno = ETIMEDOUT;
-      return -1;
+      return failed(ETIMEDOUT);
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
     case FUTEX_REQUEUE:
@@ -53,8 +44,7 @@ long futex(const int* word, int operation, int value, const timespec* timeout) {
       release();
       return 1;
     default:
-      errno = ENOSYS;
-      return -1;
+      return failed(ENOSYS);
   }
 }
 

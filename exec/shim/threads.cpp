@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,37 +64,27 @@ void* thread_begins(void* raw) {
   return begin.body(begin.argument);
 }
 
-/// Tries until the result is not EBUSY.
-template <typename Attempt>
-int wait_until_done(Attempt attempt) {
-  int result = attempt();
-  while (result == EBUSY) {
-    call(Request::wait_process, ~std::uint64_t{0});
-    result = attempt();
-  }
-  return result;
-}
-
-std::int64_t since(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return t.tv_sec * kSecond + t.tv_nsec * 1000;
-}
-
 /// The simulated time at which a clock shows `until`.
 std::int64_t deadline_of(clockid_t clock, const timespec& until) {
-  const std::int64_t left = until.tv_sec * kSecond + until.tv_nsec * 1000 - since(clock);
-  return channel()->now_ps + channel()->ahead_ps + (left > 0 ? left : 0);
+  timespec now;
+  clock_gettime(clock, &now);
+  const std::int64_t left = picoseconds(until) - picoseconds(now);
+  return program_time() + (left > 0 ? left : 0);
 }
 
+/// Tries until the result is not EBUSY.
 template <typename Attempt>
 int wait_until_deadline(std::int64_t deadline, Attempt attempt) {
   int result = attempt();
   while (result == EBUSY) {
-    if (call(Request::wait_process, static_cast<std::uint64_t>(deadline)) != 0) return ETIMEDOUT;
+    if (wait_for_release(deadline)) return ETIMEDOUT;
     result = attempt();
   }
   return result;
+}
+template <typename Attempt>
+int wait_until_done(Attempt attempt) {
+  return wait_until_deadline(kNever, attempt);
 }
 
 // Condition variables: the waiting threads, in order. The C library's own state stays as initialised.
@@ -122,12 +111,8 @@ int wait_for_signal(pthread_cond_t* condition, pthread_mutex_t* mutex, std::int6
   *end = &mine;
   pthread_mutex_unlock(mutex);
   bool over = false;
-  while (!mine.signalled && !over) over = call(Request::wait_process, static_cast<std::uint64_t>(deadline)) != 0;
-  for (Waiter** at = &waiters; *at != nullptr; at = &(*at)->next) {
-    if (*at != &mine) continue;
-    *at = mine.next;
-    break;
-  }
+  while (!mine.signalled && !over) over = wait_for_release(deadline);
+  take_out(waiters, &mine);
   pthread_mutex_lock(mutex);
   return mine.signalled ? 0 : ETIMEDOUT;
 }
@@ -170,20 +155,17 @@ LOCO_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attribut
 }
 
 LOCO_EXPORT int pthread_join(pthread_t thread, void** value) {
-  LOCO_NEXT(pthread_join);
-  if (channel() == nullptr) return next_pthread_join(thread, value);
+  LOCO_CONDUCTED(pthread_join, thread, value);
   return wait_until_done([&] { return pthread_tryjoin_np(thread, value); });
 }
 
 LOCO_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  LOCO_NEXT(pthread_mutex_lock);
-  if (channel() == nullptr) return next_pthread_mutex_lock(mutex);
+  LOCO_CONDUCTED(pthread_mutex_lock, mutex);
   return wait_until_done([&] { return pthread_mutex_trylock(mutex); });
 }
 
 LOCO_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* __restrict mutex, const timespec* __restrict until) noexcept {
-  LOCO_NEXT(pthread_mutex_timedlock);
-  if (channel() == nullptr) return next_pthread_mutex_timedlock(mutex, until);
+  LOCO_CONDUCTED(pthread_mutex_timedlock, mutex, until);
   return wait_until_deadline(deadline_of(CLOCK_REALTIME, *until), [&] { return pthread_mutex_trylock(mutex); });
 }
 
@@ -194,8 +176,7 @@ LOCO_EXPORT int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
 }
 
 LOCO_EXPORT int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
-  LOCO_NEXT(pthread_spin_lock);
-  if (channel() == nullptr) return next_pthread_spin_lock(lock);
+  LOCO_CONDUCTED(pthread_spin_lock, lock);
   return wait_until_done([&] { return pthread_spin_trylock(lock); });
 }
 
@@ -206,14 +187,12 @@ LOCO_EXPORT int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
 }
 
 LOCO_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  LOCO_NEXT(pthread_rwlock_rdlock);
-  if (channel() == nullptr) return next_pthread_rwlock_rdlock(lock);
+  LOCO_CONDUCTED(pthread_rwlock_rdlock, lock);
   return wait_until_done([&] { return pthread_rwlock_tryrdlock(lock); });
 }
 
 LOCO_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  LOCO_NEXT(pthread_rwlock_wrlock);
-  if (channel() == nullptr) return next_pthread_rwlock_wrlock(lock);
+  LOCO_CONDUCTED(pthread_rwlock_wrlock, lock);
   return wait_until_done([&] { return pthread_rwlock_trywrlock(lock); });
 }
 
@@ -224,15 +203,13 @@ LOCO_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
 }
 
 LOCO_EXPORT int pthread_cond_wait(pthread_cond_t* __restrict condition, pthread_mutex_t* __restrict mutex) {
-  LOCO_NEXT(pthread_cond_wait);
-  if (channel() == nullptr) return next_pthread_cond_wait(condition, mutex);
-  return wait_for_signal(condition, mutex, -1);
+  LOCO_CONDUCTED(pthread_cond_wait, condition, mutex);
+  return wait_for_signal(condition, mutex, kNever);
 }
 
 LOCO_EXPORT int pthread_cond_timedwait(pthread_cond_t* __restrict condition, pthread_mutex_t* __restrict mutex,
                                        const timespec* __restrict until) {
-  LOCO_NEXT(pthread_cond_timedwait);
-  if (channel() == nullptr) return next_pthread_cond_timedwait(condition, mutex, until);
+  LOCO_CONDUCTED(pthread_cond_timedwait, condition, mutex, until);
   // pthread_condattr_setclock: the C library keeps the clock in the second bit of its flags (nptl, pthread_cond_common)
   const bool monotonic = (condition->__data.__wrefs & 2U) != 0;
   return wait_for_signal(condition, mutex, deadline_of(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, *until));
@@ -240,21 +217,18 @@ LOCO_EXPORT int pthread_cond_timedwait(pthread_cond_t* __restrict condition, pth
 
 LOCO_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
                                        const timespec* until) {
-  LOCO_NEXT(pthread_cond_clockwait);
-  if (channel() == nullptr) return next_pthread_cond_clockwait(condition, mutex, clock, until);
+  LOCO_CONDUCTED(pthread_cond_clockwait, condition, mutex, clock, until);
   return wait_for_signal(condition, mutex, deadline_of(clock, *until));
 }
 
 LOCO_EXPORT int pthread_cond_signal(pthread_cond_t* condition) noexcept {
-  LOCO_NEXT(pthread_cond_signal);
-  if (channel() == nullptr) return next_pthread_cond_signal(condition);
+  LOCO_CONDUCTED(pthread_cond_signal, condition);
   wake(condition, false);
   return 0;
 }
 
 LOCO_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
-  LOCO_NEXT(pthread_cond_broadcast);
-  if (channel() == nullptr) return next_pthread_cond_broadcast(condition);
+  LOCO_CONDUCTED(pthread_cond_broadcast, condition);
   wake(condition, true);
   return 0;
 }
@@ -271,8 +245,7 @@ static_assert(sizeof(Barrier) <= sizeof(pthread_barrier_t));
 
 LOCO_EXPORT int pthread_barrier_init(pthread_barrier_t* __restrict barrier,
                                      const pthread_barrierattr_t* __restrict attributes, unsigned count) noexcept {
-  LOCO_NEXT(pthread_barrier_init);
-  if (channel() == nullptr) return next_pthread_barrier_init(barrier, attributes, count);
+  LOCO_CONDUCTED(pthread_barrier_init, barrier, attributes, count);
   if (count == 0) return EINVAL;
   const Barrier made{count, 0, 0};
   std::memcpy(barrier, &made, sizeof(made));
@@ -285,8 +258,7 @@ LOCO_EXPORT int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
 }
 
 LOCO_EXPORT int pthread_barrier_wait(pthread_barrier_t* raw) noexcept {
-  LOCO_NEXT(pthread_barrier_wait);
-  if (channel() == nullptr) return next_pthread_barrier_wait(raw);
+  LOCO_CONDUCTED(pthread_barrier_wait, raw);
   auto* const barrier = reinterpret_cast<volatile Barrier*>(raw);
   const unsigned opening = barrier->openings;
   barrier->present = barrier->present + 1;
@@ -296,7 +268,7 @@ LOCO_EXPORT int pthread_barrier_wait(pthread_barrier_t* raw) noexcept {
     release();
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  while (barrier->openings == opening) call(Request::wait_process, ~std::uint64_t{0});
+  while (barrier->openings == opening) static_cast<void>(wait_for_release(kNever));
   return 0;
 }
 
@@ -307,23 +279,17 @@ int attempt_semaphore(sem_t* semaphore) {
   return errno == EAGAIN ? EBUSY : errno;
 }
 
-int as_errno(int result) {
-  if (result == 0) return 0;
-  errno = result;
-  return -1;
-}
+int as_errno(int result) { return result == 0 ? 0 : int{failed(result)}; }
 
 }  // namespace
 
 LOCO_EXPORT int sem_wait(sem_t* semaphore) {
-  LOCO_NEXT(sem_wait);
-  if (channel() == nullptr) return next_sem_wait(semaphore);
+  LOCO_CONDUCTED(sem_wait, semaphore);
   return as_errno(wait_until_done([&] { return attempt_semaphore(semaphore); }));
 }
 
 LOCO_EXPORT int sem_timedwait(sem_t* __restrict semaphore, const timespec* __restrict until) {
-  LOCO_NEXT(sem_timedwait);
-  if (channel() == nullptr) return next_sem_timedwait(semaphore, until);
+  LOCO_CONDUCTED(sem_timedwait, semaphore, until);
   return as_errno(
       wait_until_deadline(deadline_of(CLOCK_REALTIME, *until), [&] { return attempt_semaphore(semaphore); }));
 }
@@ -335,8 +301,7 @@ LOCO_EXPORT int sem_post(sem_t* semaphore) noexcept {
 }
 
 LOCO_EXPORT int sched_yield() noexcept {
-  LOCO_NEXT(sched_yield);
-  if (channel() == nullptr) return next_sched_yield();
+  LOCO_CONDUCTED(sched_yield);
   give_way();
   return 0;
 }

@@ -193,8 +193,7 @@ long carry_out(ucontext_t& context, long number, const long (&a)[6]) {
     case SYS_clone:
     case SYS_clone3:
       not_deterministic("makes a thread or process by a system call of its own, which nobody conducts");
-      errno = ENOSYS;
-      return -1;
+      return failed(ENOSYS);
     default:  // clocks, futexes, numbers; all others are made directly
       return syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }

@@ -2,7 +2,6 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "exec/shim/files.hpp"
@@ -11,9 +10,7 @@ namespace loco::shim {
 
 namespace {
 
-constexpr std::int64_t kForever = -1;
-
-/// Calls `look_now` until it finds something, fails, or `wait` (picoseconds, or kForever) has passed.
+/// Calls `look_now` until it finds something, fails, or `wait` (picoseconds, or kNever) has passed.
 template <typename Look>
 int wait_in_time(std::int64_t wait, Look look_now) {
   const auto look = [&] {
@@ -30,21 +27,17 @@ int wait_in_time(std::int64_t wait, Look look_now) {
     note_empty_look();
     return 0;
   }
-  const Channel& c = *channel();
-  const std::int64_t deadline = wait == kForever ? kForever : c.now_ps + c.ahead_ps + wait;
+  const std::int64_t deadline = wait == kNever ? kNever : program_time() + wait;
   while (true) {
     const bool over = call(Request::wait_io, static_cast<std::uint64_t>(deadline)) != 0;
     found = look();
     if (found != 0 || over) return found;
-    if (take_interruption()) {
-      errno = EINTR;
-      return -1;
-    }
+    if (take_interruption()) return failed(EINTR);
   }
 }
 
-std::int64_t milliseconds(int ms) { return ms < 0 ? kForever : std::int64_t{ms} * (kSecond / 1000); }
-std::int64_t duration(const timespec* t) { return t == nullptr ? kForever : t->tv_sec * kSecond + t->tv_nsec * 1000; }
+std::int64_t milliseconds(int ms) { return ms < 0 ? kNever : std::int64_t{ms} * (kSecond / 1000); }
+std::int64_t duration(const timespec* t) { return t == nullptr ? kNever : picoseconds(*t); }
 
 }  // namespace
 }  // namespace loco::shim
@@ -52,8 +45,7 @@ std::int64_t duration(const timespec* t) { return t == nullptr ? kForever : t->t
 using namespace loco::shim;
 
 LOCO_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
-  LOCO_NEXT(poll);
-  if (channel() == nullptr) return next_poll(files, count, timeout);
+  LOCO_CONDUCTED(poll, files, count, timeout);
   open_pages();
   return wait_in_time(milliseconds(timeout), [&] { return next_poll(files, count, 0); });
 }
@@ -63,8 +55,7 @@ LOCO_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, std::size_t
 }
 
 LOCO_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const sigset_t* mask) {
-  LOCO_NEXT(ppoll);
-  if (channel() == nullptr) return next_ppoll(files, count, timeout, mask);
+  LOCO_CONDUCTED(ppoll, files, count, timeout, mask);
   open_pages();
   const timespec none{};
   return wait_in_time(duration(timeout), [&] { return next_ppoll(files, count, &none, mask); });
@@ -94,9 +85,8 @@ int select_in_time(fd_set* read, fd_set* write, fd_set* except, std::int64_t wai
 
 LOCO_EXPORT int select(int count, fd_set* __restrict read, fd_set* __restrict write, fd_set* __restrict except,
                        timeval* __restrict timeout) {
-  LOCO_NEXT(select);
-  if (channel() == nullptr) return next_select(count, read, write, except, timeout);
-  const std::int64_t wait = timeout == nullptr ? kForever : timeout->tv_sec * kSecond + timeout->tv_usec * 1'000'000;
+  LOCO_CONDUCTED(select, count, read, write, except, timeout);
+  const std::int64_t wait = timeout == nullptr ? kNever : timeout->tv_sec * kSecond + timeout->tv_usec * 1'000'000;
   return select_in_time(read, write, except, wait, [&] {
     timeval none{};
     return next_select(count, read, write, except, &none);
@@ -105,23 +95,20 @@ LOCO_EXPORT int select(int count, fd_set* __restrict read, fd_set* __restrict wr
 
 LOCO_EXPORT int pselect(int count, fd_set* __restrict read, fd_set* __restrict write, fd_set* __restrict except,
                         const timespec* __restrict timeout, const sigset_t* __restrict mask) {
-  LOCO_NEXT(pselect);
-  if (channel() == nullptr) return next_pselect(count, read, write, except, timeout, mask);
+  LOCO_CONDUCTED(pselect, count, read, write, except, timeout, mask);
   const timespec none{};
   return select_in_time(read, write, except, duration(timeout),
                         [&] { return next_pselect(count, read, write, except, &none, mask); });
 }
 
 LOCO_EXPORT int epoll_wait(int file, epoll_event* events, int most, int timeout) {
-  LOCO_NEXT(epoll_wait);
-  if (channel() == nullptr) return next_epoll_wait(file, events, most, timeout);
+  LOCO_CONDUCTED(epoll_wait, file, events, most, timeout);
   open_pages();
   return wait_in_time(milliseconds(timeout), [&] { return next_epoll_wait(file, events, most, 0); });
 }
 
 LOCO_EXPORT int epoll_pwait(int file, epoll_event* events, int most, int timeout, const sigset_t* mask) {
-  LOCO_NEXT(epoll_pwait);
-  if (channel() == nullptr) return next_epoll_pwait(file, events, most, timeout, mask);
+  LOCO_CONDUCTED(epoll_pwait, file, events, most, timeout, mask);
   open_pages();
   return wait_in_time(milliseconds(timeout), [&] { return next_epoll_pwait(file, events, most, 0, mask); });
 }

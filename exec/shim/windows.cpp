@@ -1,7 +1,6 @@
 // Memory windows (IBTA volume 1, 10.6.7): a bind goes into the send queue like any request, and the conductor carries
 // it out when it is posted.
 #include <cstdlib>
-#include <cstring>
 
 #include "exec/shim/objects.hpp"
 
@@ -9,16 +8,10 @@ namespace loco::shim {
 
 ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   if (no_conductor()) return nullptr;
-  if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return failed(EINVAL);
   const std::int64_t key = call(Request::alloc_window, pd->handle);
   auto* const made = key < 0 ? nullptr : make_object<Mw>();
-  if (made == nullptr) {
-    errno = ENOMEM;
-    return nullptr;
-  }
+  if (made == nullptr) return failed(ENOMEM);
   made->mw.context = pd->context;
   made->mw.pd = pd;
   made->mw.type = type;

@@ -10,10 +10,7 @@ namespace loco::shim {
 ibv_xrcd* open_xrcd(ibv_context* context, ibv_xrcd_init_attr* wanted) {
   if (no_conductor()) return nullptr;
   constexpr std::uint32_t kNeeded = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
-  if (wanted->comp_mask != kNeeded) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (wanted->comp_mask != kNeeded) return failed(EINVAL);
   auto* const domain = make_object<ibv_xrcd>();
   if (domain != nullptr) domain->context = context;
   return domain;
@@ -26,10 +23,7 @@ int close_xrcd(ibv_xrcd* domain) {
 
 ibv_qp* open_qp(ibv_context*, ibv_qp_open_attr* wanted) {
   Qp* const qp = qp_numbered(wanted->qp_num - kFirstQpn);
-  if (qp == nullptr || qp->qp.qp_base.qp_type != IBV_QPT_XRC_RECV) {
-    errno = EINVAL;
-    return nullptr;
-  }
+  if (qp == nullptr || qp->qp.qp_base.qp_type != IBV_QPT_XRC_RECV) return failed(EINVAL);
   ++qp->opened;
   return &qp->qp.qp_base;
 }

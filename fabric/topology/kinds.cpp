@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
-#include <type_traits>
+
+#include "options/rows.hpp"
 
 namespace loco::fabric::topology {
 
@@ -24,35 +25,27 @@ constexpr Option required(Option option) {
 }
 
 constexpr std::array kStar{
-    member<&Star::nodes>({.key = "nodes", .least = 1, .most = kHostsMax, .doc = "hosts around the switch"}),
+    member<&Star::nodes>("nodes", {1, kHostsMax}, "hosts around the switch"),
 };
 constexpr std::array kLeafSpine{
-    member<&LeafSpine::leaves>({.key = "leaves", .least = 1, .most = 4096, .doc = "leaf switches"}),
-    member<&LeafSpine::spines>(
-        {.key = "spines", .least = 1, .most = 4096, .doc = "spine switches, each with a link to every leaf"}),
-    member<&LeafSpine::hosts_per_leaf>(
-        {.key = "hosts_per_leaf", .least = 1, .most = 4096, .doc = "hosts on each leaf"}),
-    member<&LeafSpine::oversubscription>(
-        {.key = "oversubscription",
-         .most = 1024,
-         .doc =
-             "rate of a leaf's host links over that of its uplinks, N:1, set by the uplinks' rate; 0: uplinks at the "
-             "rate of the other links"}),
+    member<&LeafSpine::leaves>("leaves", {1, 4096}, "leaf switches"),
+    member<&LeafSpine::spines>("spines", {1, 4096}, "spine switches, each with a link to every leaf"),
+    member<&LeafSpine::hosts_per_leaf>("hosts_per_leaf", {1, 4096}, "hosts on each leaf"),
+    member<&LeafSpine::oversubscription>("oversubscription", {0, 1024},
+                                         "rate of a leaf's host links over that of its uplinks, N:1, set by the "
+                                         "uplinks' rate; 0: uplinks at the rate of the other links"),
 };
 constexpr std::array kFatTree{
-    member<&FatTree::k>({.key = "k", .least = 2, .most = 64, .doc = "ports of a switch, even; there are k^3/4 hosts"}),
+    member<&FatTree::k>("k", {2, 64}, "ports of a switch, even; there are k^3/4 hosts"),
 };
 constexpr std::array kDragonfly{
-    member<&Dragonfly::groups>({.key = "groups",
-                                .least = 1,
-                                .most = 65'536,
-                                .doc = "groups; at most routers_per_group * global_links_per_router + 1"}),
-    member<&Dragonfly::routers_per_group>(
-        {.key = "routers_per_group", .least = 1, .most = 1024, .doc = "routers in a group, all linked to each other"}),
-    member<&Dragonfly::hosts_per_router>(
-        {.key = "hosts_per_router", .least = 1, .most = 1024, .doc = "hosts on each router"}),
-    member<&Dragonfly::global_links_per_router>(
-        {.key = "global_links_per_router", .least = 1, .most = 1024, .doc = "links of each router to other groups"}),
+    member<&Dragonfly::groups>("groups", {1, 65'536},
+                               "groups; at most routers_per_group * global_links_per_router + 1"),
+    member<&Dragonfly::routers_per_group>("routers_per_group", {1, 1024},
+                                          "routers in a group, all linked to each other"),
+    member<&Dragonfly::hosts_per_router>("hosts_per_router", {1, 1024}, "hosts on each router"),
+    member<&Dragonfly::global_links_per_router>("global_links_per_router", {1, 1024},
+                                                "links of each router to other groups"),
 };
 /// Its default is that of Torus::dims, which is no constant.
 constexpr Option kDims{.key = "dims",
@@ -62,38 +55,32 @@ constexpr Option kDims{.key = "dims",
                        .most = 65'536,
                        .doc = "routers in each dimension, at most 8 dimensions"};
 constexpr std::array kRing{
-    member<&Ring::nodes>(
-        {.key = "nodes", .least = 2, .most = kHostsMax, .doc = "switches in the circle, each with one host"}),
+    member<&Ring::nodes>("nodes", {2, kHostsMax}, "switches in the circle, each with one host"),
 };
 
 constexpr std::array kRails{
-    member<&Rails::hosts>({.key = "hosts", .least = 1, .most = kHostsMax, .doc = "hosts: h0, h1, ..."}),
-    member<&Rails::rails>(
-        {.key = "rails",
-         .least = 1,
-         .most = 64,
-         .doc = "NICs of each host, each on a leaf with those of the same number of the other hosts"}),
-    member<&Rails::spines>(
-        {.key = "spines", .least = 1, .most = 4096, .doc = "spine switches, each with a link to every leaf"}),
+    member<&Rails::hosts>("hosts", {1, kHostsMax}, "hosts: h0, h1, ..."),
+    member<&Rails::rails>("rails", {1, 64},
+                          "NICs of each host, each on a leaf with those of the same number of the other hosts"),
+    member<&Rails::spines>("spines", {1, 4096}, "spine switches, each with a link to every leaf"),
 };
 
 std::span<const Option> torus_parameters() {
   static const std::array kTorus{
-      kDims, member<&Torus::hosts_per_router>(
-                 {.key = "hosts_per_router", .least = 1, .most = 1024, .doc = "hosts on each router"})};
+      kDims, member<&Torus::hosts_per_router>("hosts_per_router", {1, 1024}, "hosts on each router")};
   return kTorus;
 }
 
 std::span<const Option> custom_parameters() {
   static const std::array kCustom{
-      required(member<&Custom::hosts>({.key = "hosts", .least = 1, .most = kHostsMax, .doc = "hosts: h0, h1, ..."})),
-      required(member<&Custom::switches>({.key = "switches", .most = kSwitchesMax, .doc = "switches: s0, s1, ..."})),
+      required(member<&Custom::hosts>("hosts", {1, kHostsMax}, "hosts: h0, h1, ...")),
+      required(member<&Custom::switches>("switches", {0, kSwitchesMax}, "switches: s0, s1, ...")),
       Option{.key = "edges",
              .type = Type::list,
              .least = 1,
              .most = kCablesMax,
              .doc = "cables: two vertices each, with their own rate and delay where these differ"},
-      member<&Custom::metric>({.key = "metric", .choices = kMetricNames, .doc = "what shortest paths are short in"})};
+      member<&Custom::metric>("metric", kMetricNames, "what shortest paths are short in")};
   return kCustom;
 }
 

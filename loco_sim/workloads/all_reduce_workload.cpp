@@ -196,7 +196,7 @@ class Member {
   void add(std::uint32_t chunk) {
     const Address own = base_ + layout_.begin(chunk);
     node_.store(own, node_.load(own) + node_.load(base_ + layout_.landing(chunk)));
-    const auto rate = static_cast<std::uint64_t>(setup_.params.get("reduce_rate"));
+    const auto rate = setup_.params.amount("reduce_rate");
     if (rate == 0) return;
     if (ring_.leaps.on()) ring_.leaps.hold();
     node_.compute(sim::transmission_time({layout_.bytes(chunk)}, {rate}).ps);
@@ -266,7 +266,7 @@ class Member {
 
 /// Reduce-scatter and all-gather of each iteration. If a chunk is no whole number of pages, only every few steps use
 /// the same place in a page.
-std::vector<Rounds::Row> rows(const Layout& layout, const Setup& setup) {
+std::vector<Rounds::Row> repeated_rows(const Layout& layout, const Setup& setup) {
   const Rounds::Round period = page_period(setup.cluster.config().profile, layout.bytes(0));
   std::vector<Rounds::Row> rows;
   const std::uint32_t half = layout.steps() / 2;
@@ -278,9 +278,9 @@ std::vector<Rounds::Row> rows(const Layout& layout, const Setup& setup) {
 }  // namespace
 
 std::optional<Misfit> all_reduce_misfit(const Params& params, std::uint32_t nodes) {
-  if (plays_schedule(params)) return all_reduce_schedule_misfit(params, nodes);
+  if (plays_schedule(params)) return schedule_misfit<collectives::Collective::all_reduce>(params, nodes);
   const std::uint64_t least = nodes * kWord;
-  if (static_cast<std::uint64_t>(params.get("size")) < least)
+  if (params.amount("size") < least)
     return Misfit{"size",
                   "at least " + std::to_string(least) + "B, a word for each of " + std::to_string(nodes) + " nodes"};
   const std::int64_t rate = params.get("reduce_rate");
@@ -293,13 +293,13 @@ std::uint32_t all_reduce_send_queue(const Params& /*params*/) { return kUnderWay
 void start_all_reduce(const Setup& setup) {
   const Part& part = setup.hosts.part();  // the ring below consists of all nodes in their order
   if (plays_schedule(setup.params) || !part.name.empty() || !part.nodes.empty())
-    return start_all_reduce_schedule(setup);
+    return start_schedule<collectives::Collective::all_reduce>(setup);
   const ClusterConfig& config = setup.cluster.config();
-  const Layout layout(static_cast<std::uint64_t>(setup.params.get("size")), config.nodes);
+  const Layout layout(setup.params.amount("size"), config.nodes);
   const auto ring =
       std::shared_ptr<Ring>(new Ring{.layout = layout,
                                      .leaps = ChunkLeaps(setup, config.nodes),
-                                     .rounds = {config.fast_forward, config.nodes, rows(layout, setup),
+                                     .rounds = {config.fast_forward, config.nodes, repeated_rows(layout, setup),
                                                 [&setup] { return disturbances(setup.cluster.system()); }},
                                      .memory = {},
                                      .ordered = !nic::reliable_order(config.profile).writes_early});
@@ -308,8 +308,7 @@ void start_all_reduce(const Setup& setup) {
     ring->memory.push_back(setup.cluster.node(n).allocate(ring->layout.end()));
     ring->factors += scattered(n);
   }
-  setup.results.bus = {static_cast<std::uint64_t>(setup.params.get("size")), 2 * (std::uint64_t{config.nodes} - 1),
-                       config.nodes};
+  setup.results.bus = {setup.params.amount("size"), 2 * (std::uint64_t{config.nodes} - 1), config.nodes};
   setup.results.promise("failed_messages", 0);
   setup.results.promise("wrong_sums", 0);
   setup.cluster.spawn_everywhere([&setup, ring](Transport& node) { Member(node, setup, *ring).run(); });

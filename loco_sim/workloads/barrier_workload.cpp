@@ -27,7 +27,7 @@ namespace {
 /// Every thread: one round, so that all start the measured rounds together, then those.
 template <typename Wait>
 void rounds(Transport& node, const Setup& setup, Attendance& attendance, const Wait& wait) {
-  const auto iterations = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const auto iterations = setup.params.amount("iterations");
   const std::uint32_t participants = node.num_nodes() * setup.params.count("threads_per_node");
   for (std::uint64_t round = 0; round <= iterations; ++round) {
     const std::int64_t t0 = node.now_ps();

@@ -111,8 +111,8 @@ class over_tree {
     for (const std::size_t request : rank_.test_some(requests_)) take(request);
   }
   void receive(std::uint64_t i) {
-    const auto rounds = static_cast<std::uint64_t>(setup_.params.get("iterations"));
-    const auto outstanding = static_cast<std::uint64_t>(setup_.params.get("outstanding"));
+    const auto rounds = setup_.params.amount("iterations");
+    const auto outstanding = setup_.params.amount("outstanding");
     auto& under_way = broadcast_.under_way();
     while (under_way.size() < outstanding && expected_ < rounds) broadcast_.expect(++expected_);
     const std::array parent{NodeId{broadcast_.parent()}};  // a parent that has stopped sends nothing
@@ -156,8 +156,9 @@ class over_ring {
       : results_(setup.results),
         payload_(setup.params.get("size")),
         ring_(mgr, "ring", 0,
-              options_under(setup.faults, ring_options{.bytes = static_cast<std::uint64_t>(setup.params.get("ring")),
-                                                       .heads = setup.params.count("heads")})) {}
+              options_under(setup.faults,
+                            ring_options{.bytes = setup.params.amount("ring"), .heads = setup.params.count("heads")})) {
+  }
 
   void send(std::uint64_t i) {
     payload_.fill(i);
@@ -188,8 +189,8 @@ void send_all(Carrier& carrier, manager& mgr, const Setup& setup) {
   Transport& node = mgr.transport();
   std::vector<NodeId> receivers(mgr.num_nodes() - 1);
   std::iota(receivers.begin(), receivers.end(), NodeId{1});
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
-  const auto outstanding = static_cast<std::uint64_t>(setup.params.get("outstanding"));
+  const auto rounds = setup.params.amount("iterations");
+  const auto outstanding = setup.params.amount("outstanding");
   std::map<std::uint64_t, std::int64_t> begun;  // start times of outstanding broadcasts, by number
   std::uint64_t confirmed = 0;
   const auto completed = [&](std::uint64_t i) {
@@ -222,7 +223,7 @@ void broadcast_program(Transport& node, const Setup& setup, MessageNetwork* netw
   Carrier carrier(mgr, setup, network);
   mgr.wait_for_ready();
   if (node.my_node() == 0) return send_all(carrier, mgr, setup);
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const auto rounds = setup.params.amount("iterations");
   for (std::uint64_t i = 1; i <= rounds; ++i) carrier.receive(i);
 }
 
@@ -241,23 +242,21 @@ std::uint32_t broadcast_send_queue(const Params& params) {
 
 std::optional<Misfit> broadcast_misfit(const Params& params, std::uint32_t nodes) {
   constexpr std::int64_t kLocoMost = 1 << 20;
-  if (is_collective_broadcast(params)) return broadcast_schedule_misfit(params, nodes);
+  if (is_collective_broadcast(params)) return schedule_misfit<collectives::Collective::broadcast>(params, nodes);
   if (params.get("size") > kLocoMost) return Misfit{"size", "1MiB at most, or another algorithm than loco"};
   for (const std::string_view key : {"channels", "chunk", "warmup"})
     if (params.get(key) != (key == "channels" ? 1 : 0)) return Misfit{key, "another algorithm than loco with it"};
   const std::int64_t cells = params.get("size") / 8 + 1;  // including the one for the length
-  if (kCarrierNames.at(static_cast<std::size_t>(params.get("over"))) != "ring_buffer" ||
-      params.get("ring") / 8 >= cells)
-    return std::nullopt;
+  if (kCarrierNames.at(params.amount("over")) != "ring_buffer" || params.get("ring") / 8 >= cells) return std::nullopt;
   return Misfit{"ring", "at least " + std::to_string(8 * cells) + " bytes, for a message of " +
                             std::to_string(params.get("size"))};
 }
 
 void start_broadcast(const Setup& setup) {
-  if (is_collective_broadcast(setup.params)) return start_broadcast_schedule(setup);
+  if (is_collective_broadcast(setup.params)) return start_schedule<collectives::Collective::broadcast>(setup);
   constexpr std::array kPrograms = {broadcast_program<over_variables>, broadcast_program<over_ring>,
                                     broadcast_program<over_tree>};
-  const auto program = kPrograms.at(static_cast<std::size_t>(setup.params.get("over")));
+  const auto program = kPrograms.at(setup.params.amount("over"));
   std::shared_ptr<MessageNetwork> network;
   if (program == &broadcast_program<over_tree>) {
     // Broadcasts and their confirmations: never more at once than there are receives.

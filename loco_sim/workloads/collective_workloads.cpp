@@ -11,6 +11,8 @@ namespace {
 using collectives::Algorithm;
 using collectives::Collective;
 
+constexpr std::array<std::string_view, 6> kNames = {"all_reduce", "all_gather", "reduce_scatter",
+                                                    "all_to_all", "broadcast",  "reduce"};
 /// In the order of the names of a kind's key `algorithm`.
 constexpr std::array kAllReduceAlgorithms = {Algorithm::ring, Algorithm::halving_doubling,
                                              Algorithm::recursive_doubling, Algorithm::double_tree,
@@ -29,7 +31,7 @@ static_assert(kBroadcastAlgorithms.size() + 1 == kBroadcastAlgorithmNames.size()
 static_assert(kReduceAlgorithms.size() == kReduceAlgorithmNames.size());
 
 Algorithm algorithm_of(Collective what, const Params& params) {
-  const auto number = static_cast<std::size_t>(params.get("algorithm"));
+  const auto number = params.amount("algorithm");
   switch (what) {
     case Collective::all_reduce:
       return kAllReduceAlgorithms.at(number);
@@ -53,8 +55,8 @@ std::uint32_t group_of(Collective what, const Params& params) {
 
 collectives::Schedule schedule_of(Collective what, const Params& params, std::uint32_t nodes) {
   constexpr std::uint64_t kChunks = 64;  // if no size is given
-  const auto size = static_cast<std::uint64_t>(params.get("size")) / params.count("channels");
-  const auto chunk = static_cast<std::uint64_t>(params.get("chunk"));
+  const auto size = params.amount("size") / params.count("channels");
+  const auto chunk = params.amount("chunk");
   const std::uint64_t chunks = chunk == 0 ? std::min(kChunks, size / kWord) : (size + chunk - 1) / chunk;
   return collectives::make_schedule(what, algorithm_of(what, params), nodes, static_cast<std::uint32_t>(chunks),
                                     group_of(what, params));
@@ -75,20 +77,6 @@ BusBandwidth bus_of(Collective what, std::uint64_t bytes, std::uint64_t n) {
   return {bytes, 1, 1};
 }
 
-template <Collective what>
-void start(const Setup& setup, std::string name) {
-  const Params& params = setup.params;
-  setup.results.bus = bus_of(what, static_cast<std::uint64_t>(params.get("size")), setup.hosts.count());
-  collectives::start_collective(setup, {.what = what,
-                                        .schedule = schedule_of(what, params, setup.hosts.count()),
-                                        .name = std::move(name),
-                                        .size = static_cast<std::uint64_t>(params.get("size")),
-                                        .channels = params.count("channels"),
-                                        .iterations = params.count("iterations"),
-                                        .warmup = params.count("warmup"),
-                                        .reduce_rate = {static_cast<std::uint64_t>(params.get("reduce_rate"))}});
-}
-
 std::optional<Misfit> misfit(Collective what, const Params& params, std::uint32_t nodes) {
   constexpr std::int64_t kChunksMost = 65'536;
   const std::int64_t rate = params.get("reduce_rate");
@@ -102,7 +90,7 @@ std::optional<Misfit> misfit(Collective what, const Params& params, std::uint32_
     return Misfit{"chunk", "at most " + std::to_string(kChunksMost) + " chunks"};
   const collectives::Schedule schedule = schedule_of(what, params, nodes);
   const std::uint64_t unit = std::uint64_t{schedule.parts} * params.count("channels") * kWord;
-  const auto size = static_cast<std::uint64_t>(params.get("size"));
+  const auto size = params.amount("size");
   if (size < unit)
     return Misfit{"size", "at least " + std::to_string(unit) + "B, a word for each of " +
                               std::to_string(schedule.parts) + " parts of each channel"};
@@ -119,31 +107,36 @@ bool plays_schedule(const Params& params) {
   return params.get("algorithm") != 0 || params.get("channels") != 1 || params.get("warmup") != 0;
 }
 
-void start_all_reduce_schedule(const Setup& setup) { start<Collective::all_reduce>(setup, "all_reduce"); }
-void start_all_gather(const Setup& setup) { start<Collective::all_gather>(setup, "all_gather"); }
-void start_reduce_scatter(const Setup& setup) { start<Collective::reduce_scatter>(setup, "reduce_scatter"); }
-void start_all_to_all(const Setup& setup) { start<Collective::all_to_all>(setup, "all_to_all"); }
-void start_broadcast_schedule(const Setup& setup) { start<Collective::broadcast>(setup, "broadcast"); }
-void start_reduce(const Setup& setup) { start<Collective::reduce>(setup, "reduce"); }
+template <Collective What>
+void start_schedule(const Setup& setup) {
+  const Params& params = setup.params;
+  setup.results.bus = bus_of(What, params.amount("size"), setup.hosts.count());
+  collectives::start_collective(setup, {.what = What,
+                                        .schedule = schedule_of(What, params, setup.hosts.count()),
+                                        .name = std::string(kNames.at(static_cast<std::size_t>(What))),
+                                        .size = params.amount("size"),
+                                        .channels = params.count("channels"),
+                                        .iterations = params.count("iterations"),
+                                        .warmup = params.count("warmup"),
+                                        .reduce_rate = {params.amount("reduce_rate")}});
+}
+template void start_schedule<Collective::all_reduce>(const Setup&);
+template void start_schedule<Collective::all_gather>(const Setup&);
+template void start_schedule<Collective::reduce_scatter>(const Setup&);
+template void start_schedule<Collective::all_to_all>(const Setup&);
+template void start_schedule<Collective::broadcast>(const Setup&);
+template void start_schedule<Collective::reduce>(const Setup&);
 
-std::optional<Misfit> all_reduce_schedule_misfit(const Params& params, std::uint32_t nodes) {
-  return misfit(Collective::all_reduce, params, nodes);
+template <Collective What>
+std::optional<Misfit> schedule_misfit(const Params& params, std::uint32_t nodes) {
+  return misfit(What, params, nodes);
 }
-std::optional<Misfit> all_gather_misfit(const Params& params, std::uint32_t nodes) {
-  return misfit(Collective::all_gather, params, nodes);
-}
-std::optional<Misfit> reduce_scatter_misfit(const Params& params, std::uint32_t nodes) {
-  return misfit(Collective::reduce_scatter, params, nodes);
-}
-std::optional<Misfit> all_to_all_misfit(const Params& params, std::uint32_t nodes) {
-  return misfit(Collective::all_to_all, params, nodes);
-}
-std::optional<Misfit> broadcast_schedule_misfit(const Params& params, std::uint32_t nodes) {
-  return misfit(Collective::broadcast, params, nodes);
-}
-std::optional<Misfit> reduce_misfit(const Params& params, std::uint32_t nodes) {
-  return misfit(Collective::reduce, params, nodes);
-}
+template std::optional<Misfit> schedule_misfit<Collective::all_reduce>(const Params&, std::uint32_t);
+template std::optional<Misfit> schedule_misfit<Collective::all_gather>(const Params&, std::uint32_t);
+template std::optional<Misfit> schedule_misfit<Collective::reduce_scatter>(const Params&, std::uint32_t);
+template std::optional<Misfit> schedule_misfit<Collective::all_to_all>(const Params&, std::uint32_t);
+template std::optional<Misfit> schedule_misfit<Collective::broadcast>(const Params&, std::uint32_t);
+template std::optional<Misfit> schedule_misfit<Collective::reduce>(const Params&, std::uint32_t);
 
 std::uint32_t collective_send_queue(const Params& /*params*/) {
   return collectives::kCollectiveUnderWay * collectives::kCollectiveStreams;

@@ -9,7 +9,6 @@
 // were chosen, as the paper's parameters were, so that the loop is stable up to a period of 40 us and not much beyond.
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
 #include "loco_sim/loco/objects/barrier.hpp"

@@ -1,7 +1,6 @@
 // Flows from a list or by rule: docs/flows.md. Measured is the time from a flow's start until its last byte is in the
 // receiver's memory.
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <set>
@@ -24,14 +23,13 @@ bool is_matrix(const std::string& path) { return std::filesystem::path(path).ext
 flows::FlowList listed(const Params& params, std::uint32_t nodes) {
   const LoadedFile& file = *params.file("flows");
   if (!is_matrix(file.path)) return flows::read_flow_csv(file.text, file.path, nodes);
-  return flows::read_connection_matrix(file.text, file.path, nodes,
-                                       kStartUnits.at(static_cast<std::size_t>(params.get("start_unit"))));
+  return flows::read_connection_matrix(file.text, file.path, nodes, kStartUnits.at(params.amount("start_unit")));
 }
 
 flows::SizeDistribution sizes_of(const Params& params) {
   const LoadedFile* const file = params.file("sizes");
   return file != nullptr ? flows::SizeDistribution::read(file->text, file->path)
-                         : flows::SizeDistribution(static_cast<std::uint64_t>(params.get("size")));
+                         : flows::SizeDistribution(params.amount("size"));
 }
 
 /// A workload's name seeds its draws, so other workloads do not change them.
@@ -51,7 +49,7 @@ flows::FlowList by_rule(const Params& params, const WorkloadHosts& hosts) {
                        .every_ps = params.get("every"),
                        .load_thousandths = params.count("load"),
                        .port_rate = config.profile.link_rate.value,
-                       .count = static_cast<std::uint64_t>(params.get("count")),
+                       .count = params.amount("count"),
                        .seed = seed_of(hosts)};
   if (params.get("until") != 0) rule.until_ps = params.get("until");
   return flows::generate(rule, sizes_of(params));

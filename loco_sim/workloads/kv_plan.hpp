@@ -37,15 +37,15 @@ struct KvPlan {
   enum class Draw : std::uint8_t { keys, nothing };
 
   KvPlan(const Params& params, std::uint32_t nodes, Draw draw = Draw::keys)
-      : slots(static_cast<std::uint64_t>(params.get("key_space")) / kEntryBytes),
+      : slots(params.amount("key_space") / kEntryBytes),
         entries(std::max<std::uint64_t>(slots * 8 / 10, 1)),
         threads(params.count("threads_per_node")),
-        operations(static_cast<std::uint64_t>(params.get("iterations"))),
+        operations(params.amount("iterations")),
         window(params.count("window")),
         mix(static_cast<KvMix>(params.get("mix"))),
         zipfian(params.get("keys") != 0 && draw == Draw::keys ? std::make_unique<Zipfian>(entries) : nullptr),
         options{.slots_per_node = (slots + nodes - 1) / nodes,
-                .locks = static_cast<std::uint64_t>(params.get("locks")),
+                .locks = params.amount("locks"),
                 .hand_overs_max = params.count("hand_overs"),
                 .device_locks = params.get("device_locks") != 0,
                 .fence = params.get("fence") != 0} {}

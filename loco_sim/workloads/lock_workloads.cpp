@@ -207,7 +207,7 @@ void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::u
   Transport& node = mgr.transport();
   const std::uint32_t threads = setup.params.count("threads_per_node");
   const std::int64_t iterations = setup.params.get("iterations");
-  const auto count = static_cast<std::uint64_t>(setup.params.get("accounts"));
+  const auto count = setup.params.amount("accounts");
   accounts book(mgr, count, stripe, apart, named);
   var_array<std::uint64_t> sums(mgr, "sums", each_node(node.num_nodes()));
   barrier bar(mgr, "bar", {.threads_per_node = threads});
@@ -237,7 +237,7 @@ void transfer_under_locks(const Setup& setup, manager& mgr, Locks& locks, std::u
 }
 
 void transaction_program(Transport& node, const Setup& setup, Named& named) {
-  const auto count = static_cast<std::uint64_t>(setup.params.get("locks"));
+  const auto count = setup.params.amount("locks");
   const bool windows = setup.params.get("algorithm") == kMpiWindow;
   const bool apart = windows && setup.params.get("registrations") != 0;
   // Memory is registered in chunks. With such a small chunk each region is a registration of its own.

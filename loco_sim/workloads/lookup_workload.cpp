@@ -27,7 +27,7 @@ constexpr std::uint32_t kReads = 3;  // version, value, version
 
 /// True if a client waits for each answer before the next READ.
 bool waits(const Params& params) { return params.get("reads") != 0; }
-std::uint64_t value_size(const Setup& setup) { return static_cast<std::uint64_t>(setup.params.get("size")); }
+std::uint64_t value_size(const Setup& setup) { return setup.params.amount("size"); }
 std::uint64_t object_size(const Setup& setup) { return kLine + round_up(value_size(setup), kLine); }
 
 /// Number of failed attempts of all clients since the last successful one. Kept outside the simulated machine, where it
@@ -129,10 +129,9 @@ class Client {
       setup_.results.counters.add(retries_);
       ++luck_.failed;
       if (luck_.hopeless())
-        throw std::runtime_error(
-            std::to_string(luck_.failed) +
-            " lookups in a row have met an update: the owner rewrites objects faster than three READs "
-            "take (workload.update_pause_ns, workload.objects)");
+        throw std::runtime_error(std::to_string(luck_.failed) +
+                                 " lookups in a row have met an update: the owner rewrites objects faster than three "
+                                 "READs take (workload.update_pause_ns, workload.objects)");
       return begin(i);
     }
     luck_.failed = 0;

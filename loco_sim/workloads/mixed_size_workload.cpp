@@ -16,7 +16,7 @@ template <typename Variable>
 void read_until_last(const Setup& setup, manager& mgr, Variable& variable, Payload& payload) {
   constexpr std::array kWriter = {NodeId{0}};
   const Transport& node = mgr.transport();
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const auto rounds = setup.params.amount("iterations");
   sim::Counters& counters = setup.results.counters;
   for (std::uint64_t newest = 0; newest < rounds;) {
     const std::int64_t t0 = node.now_ps();
@@ -36,7 +36,7 @@ void run_variable(Transport& node, const Setup& setup, manager& mgr, Variable& v
   mgr.wait_for_ready();
   Payload payload(setup.params.get("size"));
   if (node.my_node() != 0) return read_until_last(setup, mgr, variable, payload);
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const auto rounds = setup.params.amount("iterations");
   for (std::uint64_t i = 1; i <= rounds; ++i) {
     const std::int64_t t0 = node.now_ps();
     payload.fill(i);
@@ -47,7 +47,7 @@ void run_variable(Transport& node, const Setup& setup, manager& mgr, Variable& v
 }
 
 void mixed_size_program(Transport& node, const Setup& setup) {
-  const auto words = static_cast<std::uint64_t>(setup.params.get("size")) / 8;
+  const auto words = setup.params.amount("size") / 8;
   manager mgr(node);
   if (setup.params.get("with") == 0) {
     hashed_words variable(mgr, "value", words);

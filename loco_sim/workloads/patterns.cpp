@@ -185,8 +185,8 @@ void pattern_program(Transport& node, const Setup& setup) {
   barrier bar(mgr, "bar", options_under(setup.faults));
   mgr.wait_for_ready();
   ack_key key(mgr);
-  const Pattern& pattern = kPatterns.at(static_cast<std::size_t>(setup.params.get("pattern")));
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const Pattern& pattern = kPatterns.at(setup.params.amount("pattern"));
+  const auto rounds = setup.params.amount("iterations");
   for (std::uint64_t i = 1; i <= rounds; ++i) {
     const std::int64_t t0 = node.now_ps();
     setup.results.promise("unexpected", pattern.round({mgr, x, y, z, bar, key, i}) ? 0 : 1);

@@ -19,16 +19,10 @@ class power_controller : public channel {
  public:
   static constexpr NodeId kController = 0;
 
-  power_controller(manager& mgr, std::string_view name)
-      : channel(mgr, name, expect_num{mgr.num_nodes() - 1}),
-        duties_(*this, "duty", owners(mgr, true), expect_num{mgr.num_nodes() - 1}),
-        voltages_(*this, "voltage", owners(mgr, false), expect_num{mgr.num_nodes() - 1}) {
-    join();
-  }
-  power_controller(channel& parent, std::string_view name)
-      : channel(parent, name, expect_num{parent.num_nodes() - 1}),
-        duties_(*this, "duty", owners(mgr(), true), expect_num{num_nodes() - 1}),
-        voltages_(*this, "voltage", owners(mgr(), false), expect_num{num_nodes() - 1}) {
+  power_controller(within where, std::string_view name)
+      : channel(where, name, expect_num{where.num_nodes() - 1}),
+        duties_(*this, "duty", owners(mgr(), true)),
+        voltages_(*this, "voltage", owners(mgr(), false)) {
     join();
   }
 

@@ -43,7 +43,7 @@ Plan make_plan(const Setup& setup) {
       plan.receivers[nodes - 1] = {1};
       break;
   }
-  const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
+  const auto size = setup.params.amount("size");
   const nic::RegionKind kind = memory_of_name(setup.params.get("memory"));
   WorkloadHosts& hosts = setup.hosts;
   for (NodeId n = 0; n < nodes; ++n) {
@@ -55,9 +55,9 @@ Plan make_plan(const Setup& setup) {
 
 void sender(Transport& node, const Setup& setup, const Plan& plan, std::uint32_t rank) {
   const std::vector<std::uint32_t>& receivers = plan.receivers[rank];
-  const auto size = static_cast<std::uint64_t>(setup.params.get("size"));
-  const auto messages = static_cast<std::uint64_t>(setup.params.get("count")) * receivers.size();
-  const auto window = static_cast<std::uint64_t>(setup.params.get("outstanding"));
+  const auto size = setup.params.amount("size");
+  const auto messages = setup.params.amount("count") * receivers.size();
+  const auto window = setup.params.amount("outstanding");
   const bool victim = static_cast<Flow>(setup.params.get("pattern")) == Flow::victim && rank + 1 == setup.hosts.count();
   const Address local = plan.memory[rank].base;
   const sim::CounterId bytes = setup.results.counters.id("payload_bytes");

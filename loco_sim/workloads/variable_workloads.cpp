@@ -67,7 +67,7 @@ void message_program(Transport& node, const Setup& setup) {
   manager mgr(node);
   message_channel channel(mgr, setup.params.get("size"));
   mgr.wait_for_ready();
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const auto rounds = setup.params.amount("iterations");
   for (std::uint64_t i = 1; i <= rounds; ++i) exchange(channel, node, setup, i);
 }
 
@@ -79,7 +79,7 @@ void mix_program(Transport& node, const Setup& setup) {
   mgr.wait_for_ready();
   ack_key key(mgr);
   bar.waiting();
-  const auto rounds = static_cast<std::uint64_t>(setup.params.get("iterations"));
+  const auto rounds = setup.params.amount("iterations");
   for (std::uint64_t i = 1; i <= rounds; ++i) {
     if (mgr.my_node() == i % mgr.num_nodes()) {  // the nodes take turns
       const std::int64_t t0 = node.now_ps();

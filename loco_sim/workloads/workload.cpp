@@ -37,23 +37,51 @@ std::string_view locos_not_in_parts(const Params& params) {
 
 bool adds(const Params& params) { return kPatternNames.at(params.count("pattern")) == "fetch_add"; }
 
+using collectives::Collective;
+using Start = void (*)(const Setup&);
+using Check = std::optional<Misfit> (*)(const Params&, std::uint32_t nodes);
+using SendQueue = std::uint32_t (*)(const Params&);
+
+/// Loads the network, beside others or alone, and is not recorded.
+constexpr Workload load(std::string_view kind, std::string_view doc, std::span<const options::Option> params,
+                        Start start, Check misfit, SendQueue send_queue, InParts in_parts) {
+  constexpr std::uint32_t kNodesMost = 16384;
+  Workload w{kind, doc, params, 2, kNodesMost, start, nullptr, misfit, send_queue};
+  w.recorded = false;
+  w.shares = true;
+  w.in_parts = in_parts;
+  return w;
+}
+
+constexpr Workload collective(std::string_view kind, std::string_view doc, std::span<const options::Option> params,
+                              Start start, Check misfit, SendQueue send_queue = collective_send_queue,
+                              decltype(InParts::merge) merge = of_all) {
+  Workload w = load(kind, doc, params, start, misfit, send_queue, {nullptr, merge});
+  w.nodes_max = 1024;
+  w.collective = true;
+  return w;
+}
+
+template <Collective What>
+constexpr Workload by_schedule(std::string_view kind, std::string_view doc, std::span<const options::Option> params) {
+  return collective(kind, doc, params, start_schedule<What>, schedule_misfit<What>);
+}
+
+constexpr Workload broadcast() {
+  Workload w = collective(
+      "broadcast",
+      "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
+      kBroadcastParams, start_broadcast, broadcast_misfit, broadcast_send_queue);
+  w.recorded = true;
+  w.load = is_collective_broadcast;
+  w.in_parts.not_because = locos_not_in_parts;
+  return w;
+}
+
 constexpr std::array kWorkloads = {
     Workload{"quickstart", "a broadcast, a message and a barrier, in a loop", kMixParams, 2, 1024, start_mix},
     Workload{"barrier", "all threads wait at a barrier, again and again", kBarrierParams, 1, 1024, start_barrier},
-    Workload{"broadcast",
-             "node 0 broadcasts over shared variables or a ring buffer; every node tells it that the value has come",
-             kBroadcastParams,
-             2,
-             1024,
-             start_broadcast,
-             nullptr,
-             broadcast_misfit,
-             broadcast_send_queue,
-             true,
-             is_collective_broadcast,
-             true,
-             true,
-             {locos_not_in_parts, of_all}},
+    broadcast(),
     Workload{"message_passing", "each even node puts data, then a flag, to the next node, which reads both",
              kMessageParams, 2, 1024, start_message_passing},
     Workload{"mixed_size", "node 0 writes and pushes a value wider than a word, all others try to read it",
@@ -68,106 +96,20 @@ constexpr std::array kWorkloads = {
              kDcdcParams, 2, 256, start_dcdc},
     Workload{"pattern", "small communication patterns whose outcome the memory model decides", kPatternParams, 3, 64,
              start_pattern, adds},
-    Workload{"traffic",
-             "RDMA writes that load the network, by pattern",
-             kTrafficParams,
-             2,
-             16384,
-             start_traffic,
-             nullptr,
-             traffic_misfit,
-             traffic_send_queue,
-             false,
-             nullptr,
-             true,
-             false,
-             {nullptr, of_hosts}},
-    Workload{"flows",
-             "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown",
-             kFlowsParams,
-             2,
-             16384,
-             start_flows,
-             nullptr,
-             flows_misfit,
-             nullptr,
-             false,
-             nullptr,
-             true,
-             false,
-             {flows_not_in_parts, merge_flows}},
+    load("traffic", "RDMA writes that load the network, by pattern", kTrafficParams, start_traffic, traffic_misfit,
+         traffic_send_queue, {nullptr, of_hosts}),
+    load("flows", "messages from a list, or by sizes, arrivals and a pattern, each with its slowdown", kFlowsParams,
+         start_flows, flows_misfit, nullptr, {flows_not_in_parts, merge_flows}),
     Workload{"lookup", "one-sided lookups of objects that their owner, node 0, keeps rewriting", kLookupParams, 2, 1024,
              start_lookup, nullptr, nullptr, lookup_send_queue, false},
-    Workload{"all_reduce",
-             "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
-             kAllReduceParams,
-             2,
-             1024,
-             start_all_reduce,
-             nullptr,
-             all_reduce_misfit,
-             all_reduce_send_queue,
-             false,
-             nullptr,
-             true,
-             true,
-             {nullptr, of_all_reduces}},
-    Workload{"all_gather",
-             "every node gets all nodes' parts of a vector",
-             kAllGatherParams,
-             2,
-             1024,
-             start_all_gather,
-             nullptr,
-             all_gather_misfit,
-             collective_send_queue,
-             false,
-             nullptr,
-             true,
-             true,
-             {nullptr, of_all}},
-    Workload{"reduce_scatter",
-             "every node gets its part of the sum of all nodes' vectors",
-             kReduceScatterParams,
-             2,
-             1024,
-             start_reduce_scatter,
-             nullptr,
-             reduce_scatter_misfit,
-             collective_send_queue,
-             false,
-             nullptr,
-             true,
-             true,
-             {nullptr, of_all}},
-    Workload{"all_to_all",
-             "every node sends each other one a part of its vector",
-             kAllToAllParams,
-             2,
-             1024,
-             start_all_to_all,
-             nullptr,
-             all_to_all_misfit,
-             collective_send_queue,
-             false,
-             nullptr,
-             true,
-             true,
-             {nullptr, of_all}},
-    Workload{"reduce",
-             "node 0 gets the sum of all nodes' vectors",
-             kReduceParams,
-             2,
-             1024,
-             start_reduce,
-             nullptr,
-             reduce_misfit,
-             collective_send_queue,
-             false,
-             nullptr,
-             true,
-             true,
-             {nullptr, of_all}},
+    collective("all_reduce", "every node gets the sum of all nodes' vectors, by the ring algorithm over RDMA writes",
+               kAllReduceParams, start_all_reduce, all_reduce_misfit, all_reduce_send_queue, of_all_reduces),
+    by_schedule<Collective::all_gather>("all_gather", "every node gets all nodes' parts of a vector", kAllGatherParams),
+    by_schedule<Collective::reduce_scatter>(
+        "reduce_scatter", "every node gets its part of the sum of all nodes' vectors", kReduceScatterParams),
+    by_schedule<Collective::all_to_all>("all_to_all", "every node sends each other one a part of its vector",
+                                        kAllToAllParams),
+    by_schedule<Collective::reduce>("reduce", "node 0 gets the sum of all nodes' vectors", kReduceParams),
 };
 }  // namespace
 

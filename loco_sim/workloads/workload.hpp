@@ -37,6 +37,7 @@ class Params {
   /// Throws std::invalid_argument for an unknown key.
   [[nodiscard]] std::int64_t get(std::string_view key) const;
   [[nodiscard]] std::uint32_t count(std::string_view key) const { return static_cast<std::uint32_t>(get(key)); }
+  [[nodiscard]] std::uint64_t amount(std::string_view key) const { return static_cast<std::uint64_t>(get(key)); }
   /// Sets the content of the file that the parameter names. Throws as set() does.
   void set_file(std::string_view key, LoadedFile file);
   /// Null if no file was given.

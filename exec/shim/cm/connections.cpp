@@ -41,7 +41,7 @@ LOCO_EXPORT int rdma_listen(rdma_cm_id* id, int backlog) {
   }
   const std::int64_t error =
       loco_sim_call(Request::cm_listen, port_of(&id->route.addr.src_addr), static_cast<std::uint64_t>(backlog) | 1U);
-  if (error != 0) return fail(static_cast<int>(error));
+  if (error != 0) return failed(static_cast<int>(error));
   of(id)->listening = true;
   return 0;
 }
@@ -64,8 +64,8 @@ LOCO_EXPORT int rdma_accept(rdma_cm_id* raw, rdma_conn_param* parameters) {
     if (initiator < id.initiator_depth) id.initiator_depth = initiator;
   }
   if (datagram(id)) return send(id, CmType::sidr_rep, parameters) == 0 ? 0 : -1;
-  if (const int error = to_rts(id)) return fail(error);
-  if (const int error = send(id, CmType::rep, parameters)) return fail(error);
+  if (const int error = to_rts(id)) return failed(error);
+  if (const int error = send(id, CmType::rep, parameters)) return failed(error);
   id.connected = true;  // it may be disconnected before the program takes the event
   return complete(id);
 }
@@ -73,14 +73,12 @@ LOCO_EXPORT int rdma_accept(rdma_cm_id* raw, rdma_conn_param* parameters) {
 LOCO_EXPORT int rdma_establish(rdma_cm_id* raw) {
   Id& id = *of(raw);
   id.connected = true;
-  const int error = send(id, CmType::rtu, nullptr);
-  return error == 0 ? 0 : fail(error);
+  return done(send(id, CmType::rtu, nullptr));
 }
 
 LOCO_EXPORT int rdma_reject(rdma_cm_id* raw, const void* data, std::uint8_t bytes) {
   Id& id = *of(raw);
-  const int error = send(id, datagram(id) ? CmType::sidr_rep : CmType::rej, nullptr, data, bytes);
-  return error == 0 ? 0 : fail(error);
+  return done(send(id, datagram(id) ? CmType::sidr_rep : CmType::rej, nullptr, data, bytes));
 }
 
 LOCO_EXPORT int rdma_reject_ece(rdma_cm_id* id, const void* data, std::uint8_t bytes) {
@@ -89,7 +87,7 @@ LOCO_EXPORT int rdma_reject_ece(rdma_cm_id* id, const void* data, std::uint8_t b
 
 LOCO_EXPORT int rdma_disconnect(rdma_cm_id* raw) {
   Id& id = *of(raw);
-  if (datagram(id)) return fail(EINVAL);
+  if (datagram(id)) return failed(EINVAL);
   if (raw->qp != nullptr) {
     ibv_qp_attr a{};
     a.qp_state = IBV_QPS_ERR;
@@ -103,12 +101,12 @@ LOCO_EXPORT int rdma_disconnect(rdma_cm_id* raw) {
 LOCO_EXPORT int rdma_notify(rdma_cm_id*, ibv_event_type) { return 0; }
 
 LOCO_EXPORT int rdma_get_request(rdma_cm_id* listener, rdma_cm_id** out) {
-  if (!of(listener)->synchronous) return fail(EINVAL);
+  if (!of(listener)->synchronous) return failed(EINVAL);
   rdma_cm_event* event = nullptr;
   if (rdma_get_cm_event(listener->channel, &event) != 0) return -1;
   if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
     rdma_ack_cm_event(event);
-    return fail(EINVAL);
+    return failed(EINVAL);
   }
   rdma_cm_id* const id = event->id;
   id->event = event;
@@ -129,13 +127,13 @@ LOCO_EXPORT int rdma_create_ep(rdma_cm_id** out, rdma_addrinfo* info, ibv_pd* pd
   const auto refuse = [&] {
     const int error = errno;
     rdma_destroy_id(id);
-    return fail(error);
+    return failed(error);
   };
   if ((info->ai_flags & RAI_PASSIVE) != 0) {
     if (rdma_bind_addr(id, info->ai_src_addr) != 0) return refuse();
     of(id)->pd_for_requests = pd;
     if (a != nullptr) {
-      of(id)->for_requests = make<ibv_qp_init_attr>();
+      of(id)->for_requests = make_object<ibv_qp_init_attr>();
       if (of(id)->for_requests != nullptr) *of(id)->for_requests = *a;
       if (of(id)->for_requests != nullptr) of(id)->for_requests->qp_type = static_cast<ibv_qp_type>(info->ai_qp_type);
     }
@@ -186,11 +184,11 @@ int look_up(const char* node, const char* service, int flags, rdma_addrinfo& out
 
 LOCO_EXPORT int rdma_getaddrinfo(const char* node, const char* service, const rdma_addrinfo* hints,
                                  rdma_addrinfo** out) {
-  if (node == nullptr && service == nullptr && hints == nullptr) return fail(EINVAL);
+  if (node == nullptr && service == nullptr && hints == nullptr) return failed(EINVAL);
   static constexpr rdma_addrinfo kNone{};
   const rdma_addrinfo& h = hints == nullptr ? kNone : *hints;
-  auto* const info = make<rdma_addrinfo>();
-  if (info == nullptr) return fail(ENOMEM);
+  auto* const info = make_object<rdma_addrinfo>();
+  if (info == nullptr) return failed(ENOMEM);
   if (node != nullptr || service != nullptr) {
     if (const int error = look_up(node, service, h.ai_flags, *info)) {
       rdma_freeaddrinfo(info);
@@ -232,18 +230,17 @@ LOCO_EXPORT int rdma_get_remote_ece(rdma_cm_id*, ibv_ece* ece) {
 
 LOCO_EXPORT int rdma_join_multicast(rdma_cm_id* id, sockaddr* address, void* context) {
   ibv_gid group;
-  if (!group_of(address, group)) return fail(EINVAL);
+  if (!group_of(address, group)) return failed(EINVAL);
   joined(*of(id), group, context);
   return complete(*of(id));
 }
 LOCO_EXPORT int rdma_join_multicast_ex(rdma_cm_id* id, rdma_cm_join_mc_attr_ex* wanted, void* context) {
-  if ((wanted->comp_mask & RDMA_CM_JOIN_MC_ATTR_ADDRESS) == 0) return fail(EINVAL);
+  if ((wanted->comp_mask & RDMA_CM_JOIN_MC_ATTR_ADDRESS) == 0) return failed(EINVAL);
   return rdma_join_multicast(id, wanted->addr, context);
 }
 LOCO_EXPORT int rdma_leave_multicast(rdma_cm_id* id, sockaddr* address) {
   ibv_gid group;
-  if (!group_of(address, group)) return fail(EINVAL);
+  if (!group_of(address, group)) return failed(EINVAL);
   if (id->qp == nullptr) return 0;
-  const int error = ibv_detach_mcast(id->qp, &group, 0);
-  return error == 0 ? 0 : fail(error);
+  return done(ibv_detach_mcast(id->qp, &group, 0));
 }

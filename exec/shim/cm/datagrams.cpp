@@ -98,7 +98,7 @@ const Destination* destination(RSocket& s, Place place) {
   const bool found = ask(s, id, place, there);
   rdma_destroy_id(id);
   rdma_destroy_event_channel(channel);
-  auto* const made = found ? make<Destination>() : nullptr;
+  auto* const made = found ? make_object<Destination>() : nullptr;
   if (made == nullptr) return nullptr;
   *made = {place, there.qp_num, ibv_create_ah(s.id->pd, &there.ah_attr), s.datagrams->known};
   return s.datagrams->known = made;
@@ -141,7 +141,7 @@ bool post(RSocket& s, std::size_t bytes, const Destination& to) {
 
 }  // namespace
 
-bool become_datagrams(RSocket& s) { return (s.datagrams = make<Datagrams>()) != nullptr; }
+bool become_datagrams(RSocket& s) { return (s.datagrams = make_object<Datagrams>()) != nullptr; }
 
 void drop_datagrams(RSocket& s) {
   Datagrams& d = *s.datagrams;
@@ -156,9 +156,9 @@ void drop_datagrams(RSocket& s) {
 }
 
 int bind_datagrams(RSocket& s, const sockaddr* address) {
-  if (s.bound) return fail(EINVAL);
+  if (s.bound) return failed(EINVAL);
   const int host = host_of(address);
-  if (host != static_cast<int>(loco_sim_channel()->facts.host)) return fail(EADDRNOTAVAIL);
+  if (host != static_cast<int>(loco_sim_channel()->facts.host)) return failed(EADDRNOTAVAIL);
   sockaddr_storage at{};
   set_address(at, static_cast<std::uint32_t>(host), port_of(address));
   if (rdma_bind_addr(s.id, reinterpret_cast<sockaddr*>(&at)) != 0) return -1;
@@ -181,7 +181,7 @@ int bind_somewhere(RSocket& s) {
 
 int connect_datagrams(RSocket& s, const sockaddr* address) {
   const int host = host_of(address);
-  if (host < 0) return fail(ENETUNREACH);
+  if (host < 0) return failed(ENETUNREACH);
   if (bind_somewhere(s) != 0) return -1;
   s.datagrams->peer = place_of(address, static_cast<std::uint32_t>(host));
   s.datagrams->has_peer = true;
@@ -213,16 +213,16 @@ void wait_until_sent(RSocket& s) {
 
 ssize_t send_datagram(RSocket& s, const iovec* pieces, std::size_t count, bool blocks, const sockaddr* to) {
   Datagrams& d = *s.datagrams;
-  if (to == nullptr && !d.has_peer) return fail(EDESTADDRREQ);
+  if (to == nullptr && !d.has_peer) return failed(EDESTADDRREQ);
   if (bind_somewhere(s) != 0) return -1;
   const int host = to == nullptr ? static_cast<int>(d.peer >> 16U) : host_of(to);
-  if (host < 0) return fail(ENETUNREACH);
+  if (host < 0) return failed(ENETUNREACH);
   const std::size_t bytes = bytes_of(pieces, count);
-  if (bytes > d.most) return fail(EMSGSIZE);
+  if (bytes > d.most) return failed(EMSGSIZE);
   while (!can_send_datagram(s)) {
     progress_datagrams(s);
-    if (s.broken) return fail(EIO);
-    if (!blocks && !can_send_datagram(s)) return fail(EAGAIN);
+    if (s.broken) return failed(EIO);
+    if (!blocks && !can_send_datagram(s)) return failed(EAGAIN);
   }
   const Destination* const there =
       destination(s, to == nullptr ? d.peer : place_of(to, static_cast<std::uint32_t>(host)));
@@ -230,7 +230,7 @@ ssize_t send_datagram(RSocket& s, const iovec* pieces, std::size_t count, bool b
   char* at = s.memory + std::size_t{d.next_slot} * d.most;
   for (std::size_t i = 0; i < count; at += pieces[i].iov_len, ++i)
     if (pieces[i].iov_len != 0) std::memcpy(at, pieces[i].iov_base, pieces[i].iov_len);
-  return post(s, bytes, *there) ? static_cast<ssize_t>(bytes) : fail(EIO);
+  return post(s, bytes, *there) ? static_cast<ssize_t>(bytes) : failed(EIO);
 }
 
 ssize_t receive_datagram(RSocket& s, const iovec* pieces, std::size_t count, bool blocks, bool peek, sockaddr* from,
@@ -239,8 +239,8 @@ ssize_t receive_datagram(RSocket& s, const iovec* pieces, std::size_t count, boo
   if (bind_somewhere(s) != 0) return -1;
   while (d.count == 0) {
     progress_datagrams(s);
-    if (s.broken) return fail(EIO);
-    if (!blocks && d.count == 0) return fail(EAGAIN);
+    if (s.broken) return failed(EIO);
+    if (!blocks && d.count == 0) return failed(EAGAIN);
   }
   const Arrived& oldest = d.arrived[d.first];
   const char* const data = received_in(s, oldest.slot) + kGrhBytes;

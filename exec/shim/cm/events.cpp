@@ -31,7 +31,7 @@ std::uint32_t device_most() { return loco_sim_channel()->facts.max_rd_atomic; }
 std::uint32_t at_most(std::uint32_t value) { return value < device_most() ? value : device_most(); }
 
 Event* event_of(Id& id, rdma_cm_event_type what, int status = 0) {
-  Event* const e = make<Event>();
+  Event* const e = make_object<Event>();
   if (e == nullptr) return nullptr;
   e->event.id = &id.id;
   e->event.event = what;
@@ -168,7 +168,7 @@ Event* event_from(Pending& p) {
 }  // namespace
 
 void happen(Id& id, rdma_cm_event_type what, int status) {
-  Pending* const p = make<Pending>();
+  Pending* const p = make_object<Pending>();
   if (p == nullptr) return;
   p->local = what;
   p->status = status;
@@ -176,7 +176,7 @@ void happen(Id& id, rdma_cm_event_type what, int status) {
 }
 
 void joined(Id& id, const ibv_gid& group, void* context) {
-  Pending* const p = make<Pending>();
+  Pending* const p = make_object<Pending>();
   if (p == nullptr) return;
   p->local = RDMA_CM_EVENT_MULTICAST_JOIN;
   p->group = group;
@@ -187,7 +187,7 @@ void joined(Id& id, const ibv_gid& group, void* context) {
 void take_mail(const CmMessage& message) {
   Id* const id = message.to_id == kListener ? listener_on(message.port) : id_numbered(message.to_id);
   if (id == nullptr) return;
-  Pending* const p = make<Pending>();
+  Pending* const p = make_object<Pending>();
   if (p == nullptr) return;
   p->message = message;
   p->has_message = true;
@@ -228,8 +228,8 @@ int complete(Id& id) {
   if (rdma_get_cm_event(id.id.channel, &id.id.event) != 0) return -1;
   const int status = id.id.event->status;
   if (status == 0) return 0;
-  if (id.id.event->event == RDMA_CM_EVENT_REJECTED) return fail(ECONNREFUSED);
-  return fail(status < 0 ? -status : status);
+  if (id.id.event->event == RDMA_CM_EVENT_REJECTED) return failed(ECONNREFUSED);
+  return failed(status < 0 ? -status : status);
 }
 
 }  // namespace loco::cm
@@ -237,7 +237,7 @@ int complete(Id& id) {
 using namespace loco::cm;
 
 LOCO_EXPORT int rdma_get_cm_event(rdma_event_channel* raw, rdma_cm_event** out) {
-  if (loco_sim_channel() == nullptr) return fail(EIO);
+  if (loco_sim_channel() == nullptr) return failed(EIO);
   EventChannel& c = *of(raw);
   const bool blocks = (syscall(SYS_fcntl, raw->fd, F_GETFL) & O_NONBLOCK) == 0;
   while (true) {
@@ -255,7 +255,7 @@ LOCO_EXPORT int rdma_get_cm_event(rdma_event_channel* raw, rdma_cm_event** out) 
     }
     if (!blocks) {
       loco_sim_note_look();
-      return fail(EAGAIN);
+      return failed(EAGAIN);
     }
     ++c.waiting;
     do {

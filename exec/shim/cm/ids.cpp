@@ -26,11 +26,6 @@ ibv_pd* shared_pd = nullptr;
 
 }  // namespace
 
-int fail(int error) {
-  errno = error;
-  return -1;
-}
-
 ibv_context* device() {
   if (opened != nullptr) return opened;
   int count = 0;
@@ -58,7 +53,7 @@ Id* listener_on(std::uint32_t port) {
 }
 
 Id* make_id(rdma_event_channel* channel, void* context, rdma_port_space space) {
-  Id* const id = make<Id>();
+  Id* const id = make_object<Id>();
   if (id == nullptr) return nullptr;
   id->id.channel = channel;
   id->id.context = context;
@@ -210,7 +205,7 @@ int to_rts(Id& id) {
 using namespace loco::cm;
 
 LOCO_EXPORT rdma_event_channel* rdma_create_event_channel() {
-  EventChannel* const c = make<EventChannel>();
+  EventChannel* const c = make_object<EventChannel>();
   if (c == nullptr) return nullptr;
   c->channel.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
   c->end = &c->first;
@@ -230,10 +225,10 @@ LOCO_EXPORT void rdma_destroy_event_channel(rdma_event_channel* channel) {
 }
 
 LOCO_EXPORT int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** out, void* context, rdma_port_space space) {
-  if (loco_sim_channel() == nullptr || device() == nullptr) return fail(ENODEV);
+  if (loco_sim_channel() == nullptr || device() == nullptr) return failed(ENODEV);
   rdma_event_channel* const mine = channel != nullptr ? channel : rdma_create_event_channel();
   Id* const id = make_id(mine, context, space);
-  if (id == nullptr) return fail(ENOMEM);
+  if (id == nullptr) return failed(ENOMEM);
   id->synchronous = channel == nullptr;
   *out = &id->id;
   return 0;
@@ -260,11 +255,7 @@ LOCO_EXPORT int rdma_destroy_id(rdma_cm_id* raw) {
     c->end = &c->first;
     while (*c->end != nullptr) c->end = &(*c->end)->next;
   }
-  for (Id** at = &ids; *at != nullptr; at = &(*at)->next) {
-    if (*at != id) continue;
-    *at = id->next;
-    break;
-  }
+  take_out(ids, id);
   if (id->synchronous) rdma_destroy_event_channel(raw->channel);
   std::free(id->for_requests);
   std::free(id);
@@ -273,7 +264,7 @@ LOCO_EXPORT int rdma_destroy_id(rdma_cm_id* raw) {
 
 LOCO_EXPORT int rdma_bind_addr(rdma_cm_id* raw, sockaddr* address) {
   const int host = host_of(address);
-  if (host != static_cast<int>(loco_sim_channel()->facts.host)) return fail(EADDRNOTAVAIL);
+  if (host != static_cast<int>(loco_sim_channel()->facts.host)) return failed(EADDRNOTAVAIL);
   std::uint32_t port = port_of(address);
   if (port == 0) port = next_port++;
   const bool any = address->sa_family == AF_INET &&
@@ -338,7 +329,7 @@ int make_cqs(rdma_cm_id* id, ibv_qp_init_attr* a) {
 }  // namespace
 
 LOCO_EXPORT int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* a) {
-  if (id->qp != nullptr || id->verbs == nullptr) return fail(EINVAL);
+  if (id->qp != nullptr || id->verbs == nullptr) return failed(EINVAL);
   if (pd == nullptr) pd = id->pd != nullptr ? id->pd : default_pd();
   if (a->srq == nullptr) a->srq = id->srq;
   if (make_cqs(id, a) != 0) return -1;
@@ -348,12 +339,11 @@ LOCO_EXPORT int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* a) 
   id->pd = pd;
   if (id->send_cq == nullptr) id->send_cq = a->send_cq;
   if (id->recv_cq == nullptr) id->recv_cq = a->recv_cq;
-  const int error = to_init(*of(id));
-  return error == 0 ? 0 : fail(error);
+  return done(to_init(*of(id)));
 }
 
 LOCO_EXPORT int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* a) {
-  if (id->qp != nullptr || id->verbs == nullptr) return fail(EINVAL);
+  if (id->qp != nullptr || id->verbs == nullptr) return failed(EINVAL);
   if ((a->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) {
     a->pd = id->pd != nullptr ? id->pd : default_pd();
     a->comp_mask |= IBV_QP_INIT_ATTR_PD;
@@ -363,8 +353,7 @@ LOCO_EXPORT int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* a) {
   if (qp == nullptr) return -1;
   id->qp = qp;
   id->pd = a->pd;
-  const int error = to_init(*of(id));
-  return error == 0 ? 0 : fail(error);
+  return done(to_init(*of(id)));
 }
 
 LOCO_EXPORT void rdma_destroy_qp(rdma_cm_id* id) {
@@ -402,7 +391,7 @@ LOCO_EXPORT int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* a) {
 }
 
 LOCO_EXPORT int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* a, int* mask) {
-  if (id->verbs == nullptr) return fail(EINVAL);
+  if (id->verbs == nullptr) return failed(EINVAL);
   attributes_of(*of(id), a->qp_state, *a, *mask);
   return 0;
 }

@@ -8,9 +8,8 @@
 #include <rdma/rdma_cma.h>
 
 #include "exec/protocol.hpp"
+#include "exec/shim/basics.hpp"
 #undef ibv_query_port
-
-#define LOCO_EXPORT extern "C" __attribute__((visibility("default")))
 
 // of libibverbs.so.1 (channel.cpp)
 extern "C" {
@@ -24,6 +23,9 @@ void loco_sim_set_mailbox(void (*take)(const loco::exec::CmMessage&));
 namespace loco::cm {
 
 using namespace loco::exec;
+using shim::failed;
+using shim::make_object;
+using shim::take_out;
 
 struct Event {
   rdma_cm_event event;  ///< first, because programs get a pointer to it
@@ -67,12 +69,8 @@ struct Id {
 [[nodiscard]] inline Id* of(rdma_cm_id* id) { return reinterpret_cast<Id*>(id); }
 [[nodiscard]] inline EventChannel* of(rdma_event_channel* channel) { return reinterpret_cast<EventChannel*>(channel); }
 
-template <typename T>
-[[nodiscard]] T* make() {
-  return static_cast<T*>(__builtin_calloc(1, sizeof(T)));
-}
-
-int fail(int error);
+/// 0, or -1 with errno.
+inline int done(int error) { return error == 0 ? 0 : int{failed(error)}; }
 
 [[nodiscard]] ibv_context* device();
 [[nodiscard]] ibv_pd* default_pd();

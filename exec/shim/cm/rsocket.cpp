@@ -60,7 +60,7 @@ std::uint32_t ring_room(const RSocket& s) {
 }
 
 void remember(Mapping*& list, const Mapping& mapping) {
-  auto* const made = make<Mapping>();
+  auto* const made = make_object<Mapping>();
   if (made == nullptr) return;
   *made = mapping;
   made->next = list;
@@ -142,12 +142,11 @@ bool has_gone(const RSocket& s) {
 RSocket* rsocket_of(int file) {
   for (RSocket* s = rsockets; s != nullptr; s = s->next)
     if (s->file == file) return s;
-  errno = EBADF;
-  return nullptr;
+  return failed(EBADF);
 }
 
 RSocket* adopt(rdma_cm_id* id, const RSocketOptions& options) {
-  auto* const s = make<RSocket>();
+  auto* const s = make_object<RSocket>();
   if (s == nullptr) return nullptr;
   s->id = id;
   s->file = id->channel->fd;
@@ -163,11 +162,7 @@ RSocket* make_rsocket(rdma_port_space space) {
 }
 
 void forget(RSocket& s) {
-  for (RSocket** at = &rsockets; *at != nullptr; at = &(*at)->next) {
-    if (*at != &s) continue;
-    *at = s.next;
-    break;
-  }
+  take_out(rsockets, &s);
   if (s.id->qp != nullptr) rdma_destroy_qp(s.id);
   if (s.datagrams != nullptr) drop_datagrams(s);
   while (s.mine != nullptr) drop(s.mine, s.mine->offset);
@@ -298,7 +293,7 @@ bool tell(RSocket& s, const Control& control) {
 ssize_t write_mapped(RSocket& s, const char* data, std::size_t bytes, std::uint64_t offset) {
   const Mapping* to = s.theirs;
   while (to != nullptr && offset - to->offset >= to->extent) to = to->next;
-  if (to == nullptr) return fail(EINVAL);
+  if (to == nullptr) return failed(EINVAL);
   const std::size_t room = std::min<std::size_t>(ring_room(s), to->offset + to->extent - offset);
   if (room == 0 || !room_for_request(s)) return 0;
   const auto part = static_cast<std::uint32_t>(std::min(bytes, room));
@@ -307,7 +302,39 @@ ssize_t write_mapped(RSocket& s, const char* data, std::size_t bytes, std::uint6
   request.wr_id = part;
   request.opcode = IBV_WR_RDMA_WRITE;
   request.wr.rdma = {.remote_addr = to->address + (offset - to->offset), .rkey = to->key};
-  return post(s, request, piece) ? static_cast<ssize_t>(part) : fail(ECONNRESET);
+  return post(s, request, piece) ? static_cast<ssize_t>(part) : failed(ECONNRESET);
+}
+
+bool blocks(const RSocket& s, int flags) { return !s.nonblocking && (flags & MSG_DONTWAIT) == 0; }
+
+RSocket* connected_rsocket(int file) {
+  RSocket* const s = rsocket_of(file);
+  if (s == nullptr || s->connected) return s;
+  return failed(ENOTCONN);
+}
+
+short state_of(RSocket& s, short wanted) {
+  if (s.listening) {
+    pollfd look{.fd = s.file, .events = POLLIN, .revents = 0};
+    return static_cast<short>(poll(&look, 1, 0) > 0 ? wanted & POLLIN : 0);
+  }
+  const auto now = [&] {
+    short out = 0;
+    if (s.datagrams != nullptr) {
+      if (s.datagrams->count != 0) out |= POLLIN;
+      if (can_send_datagram(s)) out |= POLLOUT;
+      return static_cast<short>((out & wanted) | (s.broken ? POLLERR : 0));
+    }
+    if (s.readable != 0 || s.peer_ended) out |= POLLIN;
+    if (can_send(s) && !s.ended) out |= POLLOUT;
+    out &= wanted;
+    if (s.broken) out |= POLLERR;
+    if (s.broken || (s.peer_ended && s.ended)) out |= POLLHUP;
+    return out;
+  };
+  if (const short out = now()) return out;  // polls a queue only if nothing is ready yet
+  s.datagrams != nullptr ? progress_datagrams(s) : static_cast<void>(progress(s));
+  return now();
 }
 
 }  // namespace loco::cm

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <rdma/rsocket.h>
-#include <sys/ioctl.h>
-#include <time.h>
 
 #include "exec/shim/cm/datagrams.hpp"
 
@@ -76,14 +72,14 @@ std::uint32_t* option_of(RSocket& s, int level, int name) {
 }  // namespace
 
 LOCO_EXPORT int rsocket(int domain, int type, int) {
-  if (domain != AF_INET && domain != AF_INET6) return fail(EAFNOSUPPORT);
+  if (domain != AF_INET && domain != AF_INET6) return failed(EAFNOSUPPORT);
   const bool stream = (type & 0xf) == SOCK_STREAM;
-  if (!stream && (type & 0xf) != SOCK_DGRAM) return fail(EPROTONOSUPPORT);
+  if (!stream && (type & 0xf) != SOCK_DGRAM) return failed(EPROTONOSUPPORT);
   RSocket* const s = make_rsocket(stream ? RDMA_PS_TCP : RDMA_PS_UDP);
   if (s == nullptr) return -1;
   if (!stream && !become_datagrams(*s)) {
     forget(*s);
-    return fail(ENOMEM);
+    return failed(ENOMEM);
   }
   s->nonblocking = (type & SOCK_NONBLOCK) != 0;
   return s->file;
@@ -101,7 +97,7 @@ LOCO_EXPORT int rbind(int file, const sockaddr* address, socklen_t) {
 LOCO_EXPORT int rlisten(int file, int backlog) {
   RSocket* const s = rsocket_of(file);
   if (s == nullptr) return -1;
-  if (s->datagrams != nullptr) return fail(EOPNOTSUPP);
+  if (s->datagrams != nullptr) return failed(EOPNOTSUPP);
   if (rdma_listen(s->id, backlog) != 0) return -1;
   s->listening = true;
   return 0;
@@ -110,17 +106,17 @@ LOCO_EXPORT int rlisten(int file, int backlog) {
 LOCO_EXPORT int raccept(int file, sockaddr* address, socklen_t* bytes) {
   RSocket* const listener = rsocket_of(file);
   if (listener == nullptr) return -1;
-  if (!listener->listening) return fail(EINVAL);
-  if (listener->nonblocking && state_of(*listener, POLLIN) == 0) return fail(EAGAIN);
+  if (!listener->listening) return failed(EINVAL);
+  if (listener->nonblocking && state_of(*listener, POLLIN) == 0) return failed(EAGAIN);
   rdma_cm_id* id = nullptr;
   if (rdma_get_request(listener->id, &id) != 0) return -1;
   RSocket* const s = adopt(id, listener->options);
-  if (s == nullptr) return fail(ENOMEM);
+  if (s == nullptr) return failed(ENOMEM);
   const Offer peer = offer_in(*id->event);
   if (peer.bytes == 0 || !prepare(*s)) {
     rdma_reject(id, nullptr, 0);
     forget(*s);
-    return fail(ECONNABORTED);
+    return failed(ECONNABORTED);
   }
   const Offer mine = offer_of(*s);
   rdma_conn_param p = parameters_of(mine);
@@ -138,14 +134,14 @@ LOCO_EXPORT int rconnect(int file, const sockaddr* address, socklen_t) {
   RSocket* const s = rsocket_of(file);
   if (s == nullptr) return -1;
   if (s->datagrams != nullptr) return connect_datagrams(*s, address);
-  if (s->connected) return fail(EISCONN);
+  if (s->connected) return failed(EISCONN);
   if (rdma_resolve_addr(s->id, nullptr, const_cast<sockaddr*>(address), kPatienceMs) != 0) return -1;
   if (rdma_resolve_route(s->id, kPatienceMs) != 0 || !prepare(*s)) return -1;
   const Offer mine = offer_of(*s);
   rdma_conn_param p = parameters_of(mine);
   if (rdma_connect(s->id, &p) != 0) return -1;
   const Offer peer = s->id->event != nullptr ? offer_in(*s->id->event) : Offer{};
-  if (peer.bytes == 0) return fail(ECONNREFUSED);
+  if (peer.bytes == 0) return failed(ECONNREFUSED);
   begin(*s, peer);
   return 0;
 }
@@ -179,7 +175,7 @@ LOCO_EXPORT int rgetpeername(int file, sockaddr* address, socklen_t* bytes) {
     set_address(peer, s->datagrams->peer >> 16U, s->datagrams->peer & 0xffffU);
     return copy_address(reinterpret_cast<const sockaddr&>(peer), address, bytes);
   }
-  return s->connected ? copy_address(s->id->route.addr.dst_addr, address, bytes) : fail(ENOTCONN);
+  return s->connected ? copy_address(s->id->route.addr.dst_addr, address, bytes) : failed(ENOTCONN);
 }
 LOCO_EXPORT int rgetsockname(int file, sockaddr* address, socklen_t* bytes) {
   const RSocket* const s = rsocket_of(file);
@@ -192,9 +188,9 @@ LOCO_EXPORT int rsetsockopt(int file, int level, int name, const void* value, so
   std::uint32_t* const option = option_of(*s, level, name);
   if (option == nullptr) return 0;  // such as TCP_NODELAY: nothing is kept back
   std::uint32_t wanted = 0;
-  if (bytes < sizeof(wanted)) return fail(EINVAL);
+  if (bytes < sizeof(wanted)) return failed(EINVAL);
   std::memcpy(&wanted, value, sizeof(wanted));
-  if ((s->connected || s->id->qp != nullptr) && name != RDMA_IOMAPSIZE) return fail(EINVAL);
+  if ((s->connected || s->id->qp != nullptr) && name != RDMA_IOMAPSIZE) return failed(EINVAL);
   constexpr std::uint32_t kBytesMin = 4096;
   constexpr std::uint32_t kEntriesMin = 16;
   const std::uint32_t inline_most = loco_sim_channel()->facts.inline_max;
@@ -215,7 +211,7 @@ LOCO_EXPORT int rgetsockopt(int file, int level, int name, void* value, socklen_
   std::uint32_t found = option != nullptr ? *option : 0;
   if (level == SOL_SOCKET && name == SO_ERROR) found = s->broken ? ECONNRESET : 0;
   if (level == SOL_SOCKET && name == SO_TYPE) found = s->datagrams == nullptr ? SOCK_STREAM : SOCK_DGRAM;
-  if (*bytes < sizeof(found)) return fail(EINVAL);
+  if (*bytes < sizeof(found)) return failed(EINVAL);
   std::memcpy(value, &found, sizeof(found));
   *bytes = sizeof(found);
   return 0;
@@ -225,7 +221,7 @@ LOCO_EXPORT int rfcntl(int file, int command, ...) {
   RSocket* const s = rsocket_of(file);
   if (s == nullptr) return -1;
   if (command == F_GETFL) return s->nonblocking ? O_NONBLOCK : 0;
-  if (command != F_SETFL) return fail(EINVAL);
+  if (command != F_SETFL) return failed(EINVAL);
   va_list arguments;
   va_start(arguments, command);
   s->nonblocking = (va_arg(arguments, int) & O_NONBLOCK) != 0;

@@ -1,7 +1,6 @@
 // The calls of rsocket(7) that move data, and those that wait for it.
 #include <algorithm>
 #include <cerrno>
-#include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rsocket.h>
 #include <sys/uio.h>
@@ -10,43 +9,6 @@
 #include "exec/shim/cm/datagrams.hpp"
 
 using namespace loco::cm;
-
-namespace loco::cm {
-
-bool blocks(const RSocket& s, int flags) { return !s.nonblocking && (flags & MSG_DONTWAIT) == 0; }
-
-RSocket* connected_rsocket(int file) {
-  RSocket* const s = rsocket_of(file);
-  if (s == nullptr || s->connected) return s;
-  errno = ENOTCONN;
-  return nullptr;
-}
-
-short state_of(RSocket& s, short wanted) {
-  if (s.listening) {
-    pollfd look{.fd = s.file, .events = POLLIN, .revents = 0};
-    return static_cast<short>(poll(&look, 1, 0) > 0 ? wanted & POLLIN : 0);
-  }
-  const auto now = [&] {
-    short out = 0;
-    if (s.datagrams != nullptr) {
-      if (s.datagrams->count != 0) out |= POLLIN;
-      if (can_send_datagram(s)) out |= POLLOUT;
-      return static_cast<short>((out & wanted) | (s.broken ? POLLERR : 0));
-    }
-    if (s.readable != 0 || s.peer_ended) out |= POLLIN;
-    if (can_send(s) && !s.ended) out |= POLLOUT;
-    out &= wanted;
-    if (s.broken) out |= POLLERR;
-    if (s.broken || (s.peer_ended && s.ended)) out |= POLLHUP;
-    return out;
-  };
-  if (const short out = now()) return out;  // polls a queue only if nothing is ready yet
-  s.datagrams != nullptr ? progress_datagrams(s) : static_cast<void>(progress(s));
-  return now();
-}
-
-}  // namespace loco::cm
 
 namespace {
 
@@ -112,9 +74,9 @@ LOCO_EXPORT ssize_t rrecv(int file, void* out, std::size_t bytes, int flags) {
     if (s->readable == 0) progress(*s);
     done += read_some(*s, static_cast<char*>(out) + done, bytes - done, (flags & MSG_PEEK) != 0);
     if (done >= least || (done != 0 && (flags & MSG_PEEK) != 0) || s->peer_ended) break;
-    if (s->broken) return done != 0 ? static_cast<ssize_t>(done) : fail(ECONNRESET);
+    if (s->broken) return done != 0 ? static_cast<ssize_t>(done) : failed(ECONNRESET);
     if (blocks(*s, flags)) continue;
-    return done != 0 ? static_cast<ssize_t>(done) : fail(EAGAIN);
+    return done != 0 ? static_cast<ssize_t>(done) : failed(EAGAIN);
   }
   return static_cast<ssize_t>(done);
 }
@@ -125,12 +87,12 @@ LOCO_EXPORT ssize_t rsend(int file, const void* data, std::size_t bytes, int fla
   if (s == nullptr) return -1;
   std::size_t done = 0;
   while (done < bytes) {
-    if (s->ended || s->peer_ended) return done != 0 ? static_cast<ssize_t>(done) : fail(EPIPE);
+    if (s->ended || s->peer_ended) return done != 0 ? static_cast<ssize_t>(done) : failed(EPIPE);
     if (!can_send(*s)) progress(*s);
     done += send_some(*s, static_cast<const char*>(data) + done, bytes - done);
-    if (s->broken) return done != 0 ? static_cast<ssize_t>(done) : fail(ECONNRESET);
+    if (s->broken) return done != 0 ? static_cast<ssize_t>(done) : failed(ECONNRESET);
     if (done < bytes && !blocks(*s, flags) && !can_send(*s))
-      return done != 0 ? static_cast<ssize_t>(done) : fail(EAGAIN);
+      return done != 0 ? static_cast<ssize_t>(done) : failed(EAGAIN);
   }
   return static_cast<ssize_t>(done);
 }

@@ -12,8 +12,8 @@ namespace {
 
 int tell_mapping(RSocket& s, const Control& control) {
   if (!wait_until(s, [&s] { return s.peer_receives > 1 && s.requests + 1 < s.options.send_entries; }))
-    return fail(ECONNRESET);
-  return tell(s, control) ? 0 : fail(ECONNRESET);
+    return failed(ECONNRESET);
+  return tell(s, control) ? 0 : failed(ECONNRESET);
 }
 
 }  // namespace
@@ -25,8 +25,8 @@ LOCO_EXPORT off_t riomap(int file, void* memory, std::size_t bytes, int protecti
   ibv_mr* const region = ibv_reg_mr(s->id->pd, memory, bytes, rights);
   if (region == nullptr) return -1;
   const std::uint64_t at = offset >= 0 ? static_cast<std::uint64_t>(offset) : region->rkey;
-  auto* const made = make<Mapping>();
-  if (made == nullptr) return fail(ENOMEM);
+  auto* const made = make_object<Mapping>();
+  if (made == nullptr) return failed(ENOMEM);
   *made = {at, reinterpret_cast<std::uint64_t>(memory), bytes, region->rkey, region, s->mine};
   s->mine = made;
   Control control{};
@@ -53,7 +53,7 @@ LOCO_EXPORT int riounmap(int file, void* memory, std::size_t) {
     std::free(gone);
     return 0;
   }
-  return fail(EINVAL);
+  return failed(EINVAL);
 }
 
 LOCO_EXPORT std::size_t riowrite(int file, const void* data, std::size_t bytes, off_t offset, int flags) {
@@ -68,6 +68,6 @@ LOCO_EXPORT std::size_t riowrite(int file, const void* data, std::size_t bytes, 
     if (part == 0 && !blocks(*s, flags)) break;
     done += static_cast<std::size_t>(part);
   }
-  if (done == 0 && bytes != 0) return static_cast<std::size_t>(fail(EAGAIN));
+  if (done == 0 && bytes != 0) return static_cast<std::size_t>(failed(EAGAIN));
   return done;
 }

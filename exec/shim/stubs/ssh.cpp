@@ -3,7 +3,6 @@
 // It is in front of the machine's own in programs' PATH, for launchers of parallel programs (mpirun's plm_rsh_agent).
 // Its standard input and output are those of who has started it.
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <string>

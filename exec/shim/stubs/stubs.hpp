@@ -1,14 +1,15 @@
-// Functions of other libraries that report, by errno, by null or by doing nothing, that they are not supported.
+// Functions of other libraries that only report that they are not supported: programs that bind all symbols at start
+// need their names. CMake makes one of each annotated name of a version script (*.map).
 #pragma once
 
 #include <cerrno>
 
-#define LOCO_STUB(name, value)                                    \
+namespace loco::shim::stub {
+inline constexpr long error = EOPNOTSUPP, negative = -EOPNOTSUPP, null = 0, nothing = 0;
+}
+
+#define LOCO_STUB(name, kind)                                     \
   extern "C" __attribute__((visibility("default"))) long name() { \
     errno = EOPNOTSUPP;                                           \
-    return value;                                                 \
+    return loco::shim::stub::kind;                                \
   }
-#define LOCO_ERROR_OF(name) LOCO_STUB(name, EOPNOTSUPP)
-#define LOCO_NEGATIVE_OF(name) LOCO_STUB(name, -EOPNOTSUPP)
-#define LOCO_NULL_OF(name) LOCO_STUB(name, 0)
-#define LOCO_NOTHING_OF(name) LOCO_STUB(name, 0)

@@ -86,10 +86,8 @@ class mutex_array : public lock_array {
 /// One lock, for std::lock_guard.
 class mutex : private mutex_array {
  public:
-  mutex(networked_node& mgr, std::string_view name, NodeId home = 0, mutex_options options = {})
-      : mutex_array(mgr, name, home, 1, options) {}
-  mutex(channel& parent, std::string_view name, NodeId home = 0, mutex_options options = {})
-      : mutex_array(parent, name, home, 1, options) {}
+  mutex(within where, std::string_view name, NodeId home = 0, mutex_options options = {})
+      : mutex_array(where, name, home, 1, options) {}
 
   using channel::full_name;
   using channel::ready;

@@ -15,6 +15,7 @@ namespace loco {
 
 within::within(channel& parent) : manager_(parent.manager_), parent_(&parent) {}
 
+NodeId within::my_node() const { return manager_.my_node(); }
 std::uint32_t within::num_nodes() const { return manager_.num_nodes(); }
 
 channel::channel(within where, std::string_view name, expect_num expected)

@@ -42,6 +42,7 @@ class within {
   within(networked_node& mgr) : manager_(mgr) {}
   within(channel& parent);
 
+  [[nodiscard]] NodeId my_node() const;
   [[nodiscard]] std::uint32_t num_nodes() const;
 
  private:

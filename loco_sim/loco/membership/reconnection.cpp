@@ -1,7 +1,6 @@
 #include "loco_sim/loco/membership/reconnection.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/membership/endpoint_state.hpp"

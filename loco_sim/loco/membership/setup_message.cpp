@@ -11,23 +11,9 @@
 namespace loco {
 
 namespace {
-std::string_view word(setup_message::Kind kind) {
-  switch (kind) {
-    case setup_message::Kind::join:
-      return "join";
-    case setup_message::Kind::connect:
-      return "connect";
-    case setup_message::Kind::refuse:
-      return "refuse";
-    case setup_message::Kind::fail:
-      return "fail";
-    case setup_message::Kind::gone:
-      return "gone";
-    case setup_message::Kind::again:
-      break;
-  }
-  return "again";
-}
+constexpr std::array<std::string_view, 6> kWords = {"join", "connect", "refuse", "fail", "gone", "again"};
+
+std::string_view word(setup_message::Kind kind) { return kWords.at(static_cast<std::size_t>(kind)); }
 
 /// True if the message carries the reason of a failure instead of regions.
 bool has_reason(setup_message::Kind kind) {
@@ -35,10 +21,9 @@ bool has_reason(setup_message::Kind kind) {
 }
 
 setup_message::Kind kind_of(std::string_view text) {
-  using enum setup_message::Kind;
-  for (const auto kind : {join, connect, refuse, fail, gone, again})
-    if (text == word(kind)) return kind;
-  throw setup_error("set-up message of unknown kind '" + std::string(text) + "'");
+  const auto* const found = std::ranges::find(kWords, text);
+  if (found == kWords.end()) throw setup_error("set-up message of unknown kind '" + std::string(text) + "'");
+  return static_cast<setup_message::Kind>(found - kWords.begin());
 }
 
 bool has_use(setup_message::Kind kind) {

@@ -66,12 +66,9 @@ class atomic_var : private atomic_word {
  public:
   /// All nodes must name the same initial value and home. If some nodes do not take part, `expected` says how many
   /// others do.
-  atomic_var(networked_node& mgr, std::string_view name, NodeId home = 0, T initial = T{},
+  atomic_var(within where, std::string_view name, NodeId home = 0, T initial = T{},
              std::optional<expect_num> expected = {})
-      : atomic_word(mgr, name, home, word(initial), expected) {}
-  atomic_var(channel& parent, std::string_view name, NodeId home = 0, T initial = T{},
-             std::optional<expect_num> expected = {})
-      : atomic_word(parent, name, home, word(initial), expected) {}
+      : atomic_word(where, name, home, word(initial), expected) {}
 
   using atomic_word::home;
   using channel::full_name;

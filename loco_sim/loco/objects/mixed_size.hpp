@@ -100,10 +100,8 @@ class hashed_var : private hashed_words {
   using Words = typename value_words<T>::Words;
 
  public:
-  hashed_var(networked_node& mgr, std::string_view name, std::optional<expect_num> expected = {})
-      : hashed_words(mgr, name, Words{}.size(), expected) {}
-  hashed_var(channel& parent, std::string_view name, std::optional<expect_num> expected = {})
-      : hashed_words(parent, name, Words{}.size(), expected) {}
+  hashed_var(within where, std::string_view name, std::optional<expect_num> expected = {})
+      : hashed_words(where, name, Words{}.size(), expected) {}
 
   using channel::full_name;
   using channel::ready;
@@ -125,10 +123,8 @@ class guarded_var : private guarded_words {
   using Words = typename value_words<T>::Words;
 
  public:
-  guarded_var(networked_node& mgr, std::string_view name, NodeId owner, guard_options options = {})
-      : guarded_words(mgr, name, owner, Words{}.size(), options) {}
-  guarded_var(channel& parent, std::string_view name, NodeId owner, guard_options options = {})
-      : guarded_words(parent, name, owner, Words{}.size(), options) {}
+  guarded_var(within where, std::string_view name, NodeId owner, guard_options options = {})
+      : guarded_words(where, name, owner, Words{}.size(), options) {}
 
   using channel::full_name;
   using channel::ready;

@@ -71,9 +71,8 @@ void ring_buffer::start() {
   join();
 }
 
-template <typename Parent>
-ring_buffer::ring_buffer(Within, Parent& parent, std::string_view name, NodeId writer, ring_options options)
-    : channel(parent, name, expect_num{0, partner(parent.my_node(), writer)}),
+ring_buffer::ring_buffer(within where, std::string_view name, NodeId writer, ring_options options)
+    : channel(where, name, expect_num{0, partner(where.my_node(), writer)}),
       writer_(writer),
       options_(checked(std::move(options))),
       readers_(std::exchange(options_.readers, {}), writer, num_nodes()),
@@ -86,12 +85,6 @@ ring_buffer::ring_buffer(Within, Parent& parent, std::string_view name, NodeId w
       tails_(my_tails()) {
   start();
 }
-
-ring_buffer::ring_buffer(networked_node& mgr, std::string_view name, NodeId writer, ring_options options)
-    : ring_buffer(Within{}, mgr, name, writer, std::move(options)) {}
-
-ring_buffer::ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options)
-    : ring_buffer(Within{}, parent, name, writer, std::move(options)) {}
 
 // --- writer ----------------------------------------------------------------------------------------------------------
 

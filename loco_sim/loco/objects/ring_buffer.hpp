@@ -57,8 +57,7 @@ class ring_buffer : public channel {
   /// LOCO.
   using Apply = std::function<void(std::span<const std::byte>)>;
 
-  ring_buffer(networked_node& mgr, std::string_view name, NodeId writer, ring_options options = {});
-  ring_buffer(channel& parent, std::string_view name, NodeId writer, ring_options options = {});
+  ring_buffer(within where, std::string_view name, NodeId writer, ring_options options = {});
 
   /// Bytes of the longest possible message.
   [[nodiscard]] std::uint64_t capacity() const { return (cells_count_ - 1) * kCell; }
@@ -104,10 +103,6 @@ class ring_buffer : public channel {
     Message text = {};        ///< buffer for the message being received
   };
 
-  /// Tag of the constructor that serves both kinds of parent.
-  struct Within {};
-  template <typename Parent>
-  ring_buffer(Within, Parent& parent, std::string_view name, NodeId writer, ring_options options);
   [[nodiscard]] ring_options checked(ring_options options) const;
   [[nodiscard]] std::uint32_t peers() const;
   [[nodiscard]] Positions my_tails();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,13 +15,8 @@ namespace loco {
 class shared_bytes : public channel, public shared_region {
  public:
   /// `terms` is a text that must be equal on all nodes, such as who owns the variable (channel::set_terms).
-  shared_bytes(networked_node& mgr, std::string_view name, std::uint64_t size, std::string terms = {});
-  shared_bytes(networked_node& mgr, std::string_view name, std::uint64_t size, expect_num expected,
+  shared_bytes(within where, std::string_view name, std::uint64_t size, std::optional<expect_num> expected = {},
                std::string terms = {});
-  shared_bytes(channel& parent, std::string_view name, std::uint64_t size, expect_num expected, std::string terms = {});
-
- private:
-  void start(std::string terms);
 };
 
 }  // namespace loco

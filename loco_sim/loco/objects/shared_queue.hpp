@@ -96,12 +96,9 @@ class shared_queue : private queue_of_words {
   using Words = typename value_words<T>::Words;
 
  public:
-  shared_queue(networked_node& mgr, std::string_view name, std::uint64_t capacity, NodeId home = 0,
+  shared_queue(within where, std::string_view name, std::uint64_t capacity, NodeId home = 0,
                std::optional<expect_num> expected = {})
-      : queue_of_words(mgr, name, home, capacity, Words{}.size(), expected) {}
-  shared_queue(channel& parent, std::string_view name, std::uint64_t capacity, NodeId home = 0,
-               std::optional<expect_num> expected = {})
-      : queue_of_words(parent, name, home, capacity, Words{}.size(), expected) {}
+      : queue_of_words(where, name, home, capacity, Words{}.size(), expected) {}
 
   using channel::full_name;
   using channel::ready;

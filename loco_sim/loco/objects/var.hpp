@@ -39,10 +39,8 @@ class var : public shared_bytes {
  public:
   static constexpr bool kAtomic = value_words<T>::kAtomic;
 
-  var(networked_node& mgr, std::string_view name) : shared_bytes(mgr, name, kWords * 8) {}
-  var(networked_node& mgr, std::string_view name, expect_num expected)
-      : shared_bytes(mgr, name, kWords * 8, expected) {}
-  var(channel& parent, std::string_view name, expect_num expected) : shared_bytes(parent, name, kWords * 8, expected) {}
+  var(within where, std::string_view name, std::optional<expect_num> expected = {})
+      : shared_bytes(where, name, kWords * 8, expected) {}
 
   /// Load and store the local copy.
   [[nodiscard]] T load() { return load_value<T>(*this, all()); }
@@ -152,14 +150,8 @@ class owned_var : private shared_bytes, private part_family, public owned_part<T
   using Part = owned_part<T>;
 
  public:
-  owned_var(networked_node& mgr, std::string_view name, NodeId owner)
-      : shared_bytes(mgr, name, kBytes, owners_text(std::span(&owner, 1))),
-        part_family(static_cast<shared_region&>(*this), name),
-        Part(static_cast<const part_family&>(*this), trace::kWholeObject, owner) {
-    require_node(owner, "the owner");
-  }
-  owned_var(channel& parent, std::string_view name, NodeId owner, expect_num expected)
-      : shared_bytes(parent, name, kBytes, expected, owners_text(std::span(&owner, 1))),
+  owned_var(within where, std::string_view name, NodeId owner, std::optional<expect_num> expected = {})
+      : shared_bytes(where, name, kBytes, expected, owners_text(std::span(&owner, 1))),
         part_family(static_cast<shared_region&>(*this), shared_bytes::full_name()),
         Part(static_cast<const part_family&>(*this), trace::kWholeObject, owner) {
     require_node(owner, "the owner");

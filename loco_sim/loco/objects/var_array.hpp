@@ -71,13 +71,9 @@ class var_array : private shared_bytes, public owned_parts<T> {
 
  public:
   /// One element per entry of `owners`.
-  var_array(channel& parent, std::string_view name, std::span<const NodeId> owners, expect_num expected)
-      : shared_bytes(parent, name, Parts::bytes_of(owners.size()), expected, owners_text(owners)),
-        Parts(static_cast<shared_region&>(*this), full_name(), owners) {
-    require_nodes(owners);
-  }
-  var_array(networked_node& mgr, std::string_view name, std::span<const NodeId> owners)
-      : shared_bytes(mgr, name, Parts::bytes_of(owners.size()), owners_text(owners)),
+  var_array(within where, std::string_view name, std::span<const NodeId> owners,
+            std::optional<expect_num> expected = {})
+      : shared_bytes(where, name, Parts::bytes_of(owners.size()), expected, owners_text(owners)),
         Parts(static_cast<shared_region&>(*this), full_name(), owners) {
     require_nodes(owners);
   }

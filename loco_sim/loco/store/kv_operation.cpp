@@ -1,7 +1,6 @@
 // One operation on the key-value store: a state machine that advances as answers arrive.
 #include <array>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "loco_sim/loco/errors.hpp"

@@ -15,9 +15,8 @@ namespace loco {
 
 using namespace kv_slot;
 
-template <typename Parent>
-kvstore::kvstore(Within, Parent& parent, std::string_view name, kv_options options)
-    : channel(parent, name, expect_num{parent.num_nodes() - 1}),
+kvstore::kvstore(within where, std::string_view name, kv_options options)
+    : channel(where, name, expect_num{where.num_nodes() - 1}),
       options_(options),
       index_(transport()),
       locks_(*this, "locks", options.locks,
@@ -30,12 +29,6 @@ kvstore::kvstore(Within, Parent& parent, std::string_view name, kv_options optio
   for (std::uint64_t slot = options_.slots_per_node; slot-- > 0;) free_.push_back(slot);
   join();
 }
-
-kvstore::kvstore(networked_node& mgr, std::string_view name, kv_options options)
-    : kvstore(Within{}, mgr, name, options) {}
-
-kvstore::kvstore(channel& parent, std::string_view name, kv_options options)
-    : kvstore(Within{}, parent, name, options) {}
 
 kvstore::~kvstore() = default;
 

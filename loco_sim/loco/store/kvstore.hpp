@@ -69,8 +69,7 @@ class kvstore : public channel {
  public:
   using Entry = std::pair<std::uint64_t, std::uint64_t>;  ///< key, value
 
-  kvstore(networked_node& mgr, std::string_view name, kv_options options = {});
-  kvstore(channel& parent, std::string_view name, kv_options options = {});
+  kvstore(within where, std::string_view name, kv_options options = {});
   ~kvstore() override;
 
   [[nodiscard]] std::optional<std::uint64_t> lookup(std::uint64_t key);
@@ -91,10 +90,6 @@ class kvstore : public channel {
   friend class kv_operation;
   friend class kv_window;
 
-  /// Tag of the constructor that serves both kinds of parent.
-  struct Within {};
-  template <typename Parent>
-  kvstore(Within, Parent& parent, std::string_view name, kv_options options);
   /// A word of one of this node's slots.
   [[nodiscard]] local_words::reference own_slot(std::uint64_t slot, std::uint64_t word) const {
     return own_slots_[slot * kSlotBytes / kWord + word];

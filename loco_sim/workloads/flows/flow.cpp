@@ -31,13 +31,7 @@ class Dry {
   }
 
   void fire(std::uint32_t which) {
-    const Trigger& trigger = list_.triggers[which];
-    const std::uint32_t times = ++fired_[which];
-    if (trigger.kind == TriggerKind::multishot) {
-      if (times <= trigger.starts.size()) begin(trigger.starts[times - 1]);
-    } else if (times == (trigger.kind == TriggerKind::barrier ? trigger.count : 1)) {
-      for (const std::uint32_t f : trigger.starts) begin(f);
-    }
+    for (const std::uint32_t f : list_.triggers[which].starts_when_fired(++fired_[which])) begin(f);
   }
 
   const FlowList& list_;

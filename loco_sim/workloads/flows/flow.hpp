@@ -4,7 +4,9 @@
 // it. Times are picoseconds since the start of the run. A list is a value and does not change while it is played.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,13 @@ struct Trigger {
   std::uint64_t id = 0;
   std::vector<std::uint32_t> starts{};  ///< indices of flows, in the order of the list
 
+  /// The flows that its `times`-th firing starts.
+  [[nodiscard]] std::span<const std::uint32_t> starts_when_fired(std::uint32_t times) const {
+    const std::span all(starts);
+    if (kind == TriggerKind::multishot)
+      return all.subspan(std::min<std::size_t>(times - 1, all.size()), times <= all.size() ? 1 : 0);
+    return times == (kind == TriggerKind::barrier ? count : 1) ? all : all.first(0);
+  }
   bool operator==(const Trigger&) const = default;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -369,13 +368,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
 
   void fire_trigger(std::uint32_t which) {
     if (fired_.empty()) fired_.resize(list_.triggers.size());
-    const Trigger& trigger = list_.triggers[which];
-    const std::uint32_t times = ++fired_[which];
-    if (trigger.kind == TriggerKind::multishot) {
-      if (times <= trigger.starts.size()) begin(trigger.starts[times - 1]);
-    } else if (times == (trigger.kind == TriggerKind::barrier ? trigger.count : 1)) {
-      for (const std::uint32_t f : trigger.starts) begin(f);
-    }
+    for (const std::uint32_t f : list_.triggers[which].starts_when_fired(++fired_[which])) begin(f);
   }
 
   void begin(std::uint32_t f) {
