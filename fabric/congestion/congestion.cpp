@@ -41,9 +41,9 @@ void Congestion::on_cnp(sim::SimTime now, const CongestionSettings& settings) {
   if (auto* dcqcn = as<Dcqcn>()) dcqcn->on_cnp(now, settings.dcqcn);
 }
 
-void Congestion::on_loss(sim::SimTime now, sim::Bytes lost, sim::Bytes in_flight, const CongestionSettings& settings) {
+void Congestion::on_loss(sim::SimTime now, const Loss& loss, const CongestionSettings& settings) {
   if (auto* swift = as<Swift>()) swift->on_loss(now, settings.others.swift);
-  if (auto* nscc = as<Nscc>()) nscc->on_loss(now, lost, in_flight, settings.others.nscc);
+  if (auto* nscc = as<Nscc>()) nscc->on_loss(now, loss, settings.others.nscc);
 }
 
 void Congestion::on_timeout(sim::SimTime now, const CongestionSettings& settings) {

@@ -41,8 +41,7 @@ class Congestion {
   void on_sent(sim::SimTime now, sim::Bytes wire, const CongestionSettings& settings);
   void on_ack(sim::SimTime now, const Feedback& feedback, const CongestionSettings& settings);
   void on_cnp(sim::SimTime now, const CongestionSettings& settings);
-  /// So many bytes are known to be lost, so many are still under way.
-  void on_loss(sim::SimTime now, sim::Bytes lost, sim::Bytes in_flight, const CongestionSettings& settings);
+  void on_loss(sim::SimTime now, const Loss& loss, const CongestionSettings& settings);
   void on_timeout(sim::SimTime now, const CongestionSettings& settings);
 
   /// Of what is sent from now on; 0: it is not paced.

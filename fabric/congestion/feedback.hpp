@@ -55,4 +55,11 @@ struct Feedback {
   const Telemetry* telemetry = nullptr;
 };
 
+/// What is known to be lost.
+struct Loss {
+  sim::Bytes bytes{};      ///< on the wire, which counted as in flight until now
+  sim::Bytes in_flight{};  ///< bytes that still are
+  sim::Duration rtt{};     ///< where a packet's headers came in its place, until their answer; 0: not known
+};
+
 }  // namespace loco::fabric

@@ -22,7 +22,9 @@ sim::Duration target_of(const CongestionPath& path, const NsccOptions& options) 
 }  // namespace
 
 Nscc::Nscc(const CongestionPath& path, const NsccOptions& options)
-    : base_(path.base_rtt),
+    : line_(path.line),
+      configured_(path.base_rtt),
+      base_(path.base_rtt),
       target_(target_of(path, options)),
       bdp_(bytes_in(path.line, path.base_rtt)),
       largest_(std::max(path.packet.count, bdp_ * 3 / 2)),
@@ -38,6 +40,18 @@ std::uint64_t Nscc::fair_increase() const { return scaled(5 * segment_, bdp_, kR
 std::uint64_t Nscc::eta_increase() const { return scaled(segment_ * 15, bdp_, kReferenceBdp * 100); }
 
 void Nscc::bound() { window_ = std::clamp(window_, packet_, largest_); }
+
+void Nscc::learn(sim::Duration rtt) {
+  if (rtt.ps == 0 || rtt >= base_) return;
+  LOCO_PROBE(nscc_learns_a_shorter_way);
+  base_ = rtt;
+  largest_ = std::max(packet_, bytes_in(line_, base_) * 3 / 2);
+}
+
+void Nscc::average(sim::Duration delay, bool marked) {
+  const std::int64_t sample = !marked && delay > target_ ? base_.ps / 4 : delay.ps;
+  average_ = {(sample + (kSmoothing - 1) * average_.ps) / kSmoothing};
+}
 
 bool Nscc::increases_fast(std::uint64_t bytes, sim::Duration delay) {
   if (delay >= kHardlyADelay) {
@@ -59,9 +73,9 @@ void Nscc::increase(std::uint64_t bytes, sim::Duration delay) {
   }
 }
 
-void Nscc::decrease(sim::SimTime now, sim::Duration rtt) {
-  if (has_decreased_ && now - decreased_ < rtt) return;
-  if (average_ <= target_) return;
+void Nscc::decrease(sim::SimTime now) {
+  fast_ = 0;
+  if (average_ <= target_ || (has_decreased_ && now - decreased_ <= base_)) return;
   LOCO_PROBE(nscc_decrease);
   has_decreased_ = true;
   decreased_ = now;
@@ -72,8 +86,8 @@ void Nscc::decrease(sim::SimTime now, sim::Duration rtt) {
 
 void Nscc::fulfil(sim::SimTime now, std::uint64_t bytes) {
   answered_ += bytes;
-  const bool round_trip = now - fulfilled_ >= base_;
-  if (!round_trip && answered_ < kPacketsOfFulfilment * packet_) return;
+  const bool round_trip = now - fulfilled_ >= configured_;
+  if (!round_trip && answered_ <= kPacketsOfFulfilment * packet_) return;
   window_ += to_add_ / std::max<std::uint64_t>(window_, 1);
   to_add_ = answered_ = 0;
   if (!round_trip) return;
@@ -81,55 +95,58 @@ void Nscc::fulfil(sim::SimTime now, std::uint64_t bytes) {
   fulfilled_ = now;
 }
 
-bool Nscc::ignores(std::uint64_t bytes) {
-  if (ignored_ == 0) return false;
-  LOCO_PROBE(nscc_ignores_answers);
-  ignored_ -= std::min(ignored_, bytes);
-  return true;
-}
-
-bool Nscc::adapt(sim::SimTime now, bool lost, sim::Duration delay, std::uint64_t in_flight) {
-  lost_ = lost_ || lost;
-  if (now < period_end_) return false;
-  const bool first = period_end_ == sim::SimTime{};
-  const bool crowded = lost_ || delay > target_ * 4;
-  const bool adapts = !first && crowded && achieved_ < largest_ / 8;
-  if (adapts) {
-    LOCO_PROBE(nscc_quick_adapt);
-    window_ = achieved_;
-    ignored_ = in_flight;
-    to_add_ = answered_ = 0;
-    bound();
+bool Nscc::adapt(sim::SimTime now, const End& end) {
+  bool says_nothing = false;
+  if (ignored_ != 0 && end.bad) {
+    LOCO_PROBE(nscc_ignores_answers);
+    says_nothing = true;
+  } else if (now > period_end_) {
+    const bool first = period_end_ == sim::SimTime{};
+    if (!first && (lost_ || end.delay > target_ * 4) && achieved_ < largest_ / 8) {
+      LOCO_PROBE(nscc_quick_adapt);
+      window_ = achieved_;
+      bound();
+      ignored_ = end.in_flight;
+      lost_ = false;
+      says_nothing = true;
+    }
+    achieved_ = 0;
+    period_end_ = now + base_ + target_;
   }
-  period_end_ = now + base_ + target_;
-  achieved_ = 0;
-  lost_ = false;
-  return adapts;
+  if (says_nothing) to_add_ = answered_ = 0;
+  return says_nothing;
 }
 
 void Nscc::on_ack(sim::SimTime now, const Feedback& feedback, const NsccOptions& options) {
   const std::uint64_t bytes = feedback.acknowledged.count;
   achieved_ += bytes;
-  const sim::Duration delay{feedback.rtt.ps == 0 ? average_.ps : std::max<std::int64_t>(0, (feedback.rtt - base_).ps)};
-  average_ = {(delay.ps + (kSmoothing - 1) * average_.ps) / kSmoothing};
-  if (ignores(bytes)) return;
-  if (options.quick_adapt && adapt(now, false, delay, feedback.in_flight.count)) return;
+  ignored_ -= std::min(ignored_, bytes);
+  learn(feedback.rtt);
+  sim::Duration delay = average_;
+  if (feedback.rtt.ps != 0) {
+    delay = feedback.rtt - base_;
+    average(delay, feedback.marked);
+  }
+  const End end{.bad = feedback.marked, .delay = delay, .in_flight = feedback.in_flight.count};
+  if (options.quick_adapt && adapt(now, end)) return;
   if (!feedback.marked) {
     increase(bytes, delay);
   } else if (delay >= target_) {
-    decrease(now, feedback.rtt.ps == 0 ? base_ : feedback.rtt);
+    decrease(now);
   }
+  bound();
   fulfil(now, bytes);
   bound();
 }
 
-void Nscc::on_loss(sim::SimTime now, sim::Bytes lost, sim::Bytes in_flight, const NsccOptions& options) {
-  if (ignores(lost.count)) {
-    lost_ = true;
-    return;
-  }
-  if (options.quick_adapt && adapt(now, true, {}, in_flight.count)) return;
-  window_ -= std::min(window_, lost.count);
+void Nscc::on_loss(sim::SimTime now, const Loss& loss, const NsccOptions& options) {
+  ignored_ -= std::min(ignored_, loss.bytes.count);
+  lost_ = true;
+  learn(loss.rtt);
+  average(configured_, true);
+  const End end{.bad = true, .delay = {}, .in_flight = loss.in_flight.count + loss.bytes.count};
+  if (options.quick_adapt && adapt(now, end)) return;
+  window_ -= std::min(window_, loss.bytes.count);
   bound();
 }
 

@@ -209,18 +209,21 @@ void tell_timeout(Engine& engine, QpId id) {
   c.control.on_timeout(engine.now(), settings_of(engine, id));
 }
 
-void tell_lost(Engine& engine, QpId id, Psn psn) {
+void tell_lost(Engine& engine, QpId id, Psn psn, bool trimmed) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
-  const std::uint64_t lost = c.flight.lose(psn);
-  if (lost == 0) return;
+  const Flight::Lost lost = c.flight.lose(psn, engine.now());
+  if (lost.bytes == 0) return;
   LOCO_PROBE(congestion_control_hears_of_loss);
-  c.control.on_loss(engine.now(), {lost}, {c.flight.bytes()}, settings_of(engine, id));
+  c.control.on_loss(
+      engine.now(),
+      {.bytes = {lost.bytes}, .in_flight = {c.flight.bytes()}, .rtt = trimmed ? lost.rtt : sim::Duration{}},
+      settings_of(engine, id));
 }
 
 void tell_all_sent_again(Engine& engine, QpId id, bool lost) {
   CongestionControl& c = engine.contexts[id].edit_congestion();
   const std::uint64_t bytes = c.flight.lose_all();
-  if (lost && bytes != 0) c.control.on_loss(engine.now(), {bytes}, {}, settings_of(engine, id));
+  if (lost && bytes != 0) c.control.on_loss(engine.now(), {.bytes = {bytes}}, settings_of(engine, id));
 }
 
 void answer_mark(Engine& engine, const fabric::Packet& packet) {

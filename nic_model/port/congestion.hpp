@@ -53,9 +53,10 @@ void take_feedback(Engine& engine, const fabric::Packet& packet);
 /// Everything before `una` is acknowledged, by an ACK, which take_feedback() has already seen, or by the response to a
 /// READ or an atomic, which carries no feedback from the network.
 void tell_acknowledged(Engine& engine, QpId id, fabric::Psn una);
-/// A timeout, after which everything is sent again; tell_lost(): one packet that is known to be lost.
+/// A timeout, after which everything is sent again; tell_lost(): one packet that is known to be lost, `trimmed` if the
+/// answer to its headers says so.
 void tell_timeout(Engine& engine, QpId id);
-void tell_lost(Engine& engine, QpId id, fabric::Psn psn);
+void tell_lost(Engine& engine, QpId id, fabric::Psn psn, bool trimmed);
 /// Everything is sent again; `lost` if a packet was lost.
 void tell_all_sent_again(Engine& engine, QpId id, bool lost);
 

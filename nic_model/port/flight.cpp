@@ -51,11 +51,12 @@ Flight::Answered Flight::answered(Psn psn, sim::SimTime now) {
   return answered;
 }
 
-std::uint64_t Flight::lose(Psn psn) {
-  if (!knows(psn) || !at(psn).under_way) return 0;
-  at(psn).under_way = false;
-  bytes_ -= at(psn).wire;
-  return at(psn).wire;
+Flight::Lost Flight::lose(Psn psn, sim::SimTime now) {
+  if (!knows(psn) || !at(psn).under_way) return {};
+  Sent& packet = at(psn);
+  packet.under_way = false;
+  bytes_ -= packet.wire;
+  return {.bytes = packet.wire, .rtt = packet.again ? sim::Duration{} : now - packet.at};
 }
 
 std::uint64_t Flight::lose_all() {

@@ -31,8 +31,13 @@ class Flight {
   Answered answered_up_to(fabric::Psn psn, sim::SimTime now);
   /// This packet has arrived, whether or not others have.
   Answered answered(fabric::Psn psn, sim::SimTime now);
-  /// One packet, or all that are not acknowledged, are lost. Returns the bytes that had counted as in flight.
-  std::uint64_t lose(fabric::Psn psn);
+  struct Lost {
+    std::uint64_t bytes = 0;  // wire bytes that had counted as in flight
+    sim::Duration rtt{};      // since it left; 0 if it was sent more than once
+  };
+  /// One packet, or all that are not acknowledged, are lost. The latter returns the bytes that had counted as in
+  /// flight.
+  Lost lose(fabric::Psn psn, sim::SimTime now);
   std::uint64_t lose_all();
   void clear();
 

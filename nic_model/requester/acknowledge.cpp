@@ -347,7 +347,7 @@ void Requester::take_response(Engine& engine, const fabric::Packet& packet) {
   const Psn una = una_;
   if (policy.recovery.selective) {
     note_response(engine, packet);
-    tell_what_is_lost(engine, id);
+    tell_what_is_lost(engine, id, &packet);
   }
   const Psn end = acknowledged_by(engine, packet);
   const Oldest oldest = loose ? acknowledge_loosely(engine, qp, end) : acknowledge(engine, qp, end);

@@ -24,10 +24,12 @@ void Requester::note_sent(Engine& engine, const fabric::Packet& packet, std::uin
 }
 
 /// Reports losses to congestion control, which counts each only once.
-void Requester::tell_what_is_lost(Engine& engine, QpId id) const {
+void Requester::tell_what_is_lost(Engine& engine, QpId id, const fabric::Packet* answer) const {
   if (!engine.kernel.controls()) return;
+  const bool trimmed = answer != nullptr && answer->opcode == Op::nak && answer->nak == NakCode::packet_trimmed;
   const sim::Ring<Psn>& lost = selective_->lost();
-  for (std::size_t i = 0; i < lost.size(); ++i) tell_lost(engine, id, lost[i]);
+  for (std::size_t i = 0; i < lost.size(); ++i)
+    tell_lost(engine, id, lost[i], trimmed && lost[i] == Psn(static_cast<std::uint32_t>(answer->a)));
 }
 
 /// How long what is trimmed again may wait. A congestion control that goes by answers has a window for it.

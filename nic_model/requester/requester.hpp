@@ -233,7 +233,8 @@ class alignas(sim::kCacheLine) Requester {
   void note_sent(Engine& engine, const fabric::Packet& packet, std::uint32_t psns);
   [[nodiscard]] sim::Duration longest_back_off(const Engine& engine, QpId id) const;
   void note_response(Engine& engine, const fabric::Packet& packet);
-  void tell_what_is_lost(Engine& engine, QpId id) const;
+  /// `answer`: what has shown it, if an answer has.
+  void tell_what_is_lost(Engine& engine, QpId id, const fabric::Packet* answer) const;
   void forget_sent() {
     if (!(*selective_ == SelectiveRepeat{})) selective_.edit().clear();
   }

@@ -61,7 +61,7 @@ void Requester::retry(Engine& engine, QpId id, std::uint32_t oldest) {
     cancel_timer(engine);
     LOCO_PROBE(selective_time_out);
     selective_.edit().time_out(recovering_);  // a second timeout: what the peer said may be stale
-    tell_what_is_lost(engine, id);
+    tell_what_is_lost(engine, id, nullptr);
     if (engine.kernel.controls()) tell_all_sent_again(engine, id, false);  // no answer will report the others either
   }
   recovering_ = true;

@@ -99,7 +99,7 @@ void Requester::take_response_to_packet(Engine& engine, const fabric::Packet& pa
   const Psn una = una_;
   const std::uint32_t completed = completed_;
   note_response(engine, packet);
-  tell_what_is_lost(engine, id);
+  tell_what_is_lost(engine, id, &packet);
   bool news = take_answer(engine, id, packet);
   if (packet.opcode == Op::read_response) {
     const std::uint32_t number = holder_of(packet.psn);

@@ -82,9 +82,9 @@ def victim_waits(at: Callable[..., float], rows: Rows) -> str:
 
 
 def dcqcn_effect(at: Callable[..., float], rows: Rows) -> str:
-    off, on = (row["workload_counters.fabric_pauses"] for row in rows[:2])
-    return (f"The longest queue {change(at('false'), at('true'), size)}, PFC pauses {on} times in place of {off}, and goodput "
-            f"{change(goodput(rows[0]), goodput(rows[1]), bit_rate)}.")
+    longest = counted("fabric_queue_max_bytes")
+    return (f"The longest queue {change(longest(rows[0]), longest(rows[1]), size)}, PFC pauses {at('true'):.0f} times in place of "
+            f"{at('false'):.0f}, and goodput {change(goodput(rows[0]), goodput(rows[1]), bit_rate)}.")
 
 
 def window_depth(at: Callable[..., float], rows: Rows) -> str:

@@ -6,10 +6,12 @@ An answer is a sentence with numbers from the rows of the scenario's sweep, so t
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
 import pathlib
 import sys
 from dataclasses import dataclass
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import loco_sim as ls
 from loco_sim.units import parse_quantity
@@ -68,7 +70,7 @@ ENTRIES = [
     Entry("permutation_routing", "fabric.routing", "hardware.nic.placement", "payload of all hosts", goodput, bit_rate, routing_difference),
     Entry("head_of_line", "fabric.flow_control", None, "the victim's message, median", median_of("victim"), picoseconds,
           victim_waits),
-    Entry("incast_dcqcn", "fabric.dcqcn.enabled", None, "longest queue", counted("fabric_queue_max_bytes"), size,
+    Entry("incast_dcqcn", "fabric.dcqcn.enabled", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
           dcqcn_effect),
     Entry("slow_receiver", "hardware.pcie.lanes", "fabric.flow_control", "payload", goodput, bit_rate, slow_receiver),
     Entry("switch_buffer", "fabric.buffer.size", None, "pauses", counted("fabric_pauses"), lambda v: f"{v:.0f}",
@@ -136,46 +138,81 @@ def place(text: str) -> float | None:
         return None
 
 
+#: Of lines, in turn: those that coincide are still seen to be several.
+MARKS = (("o", "-"), ("s", "--"), ("^", "-."), ("v", ":"), ("D", "-"))
+#: More bars or names than these are drawn without their zeros, and smaller.
+MANY = 8
+
+
+def lines(ax: Any, places: Sequence[float], curves: dict[str | None, list[float]]) -> None:
+    for (group, ys), (marker, style) in zip(curves.items(), itertools.cycle(MARKS)):
+        ax.plot(places, ys, marker=marker, linestyle=style, label=group)
+
+
+def bars(ax: Any, xs: Sequence[str], curves: dict[str | None, list[float]]) -> None:
+    width = 0.7 / len(curves)
+    for number, (group, ys) in enumerate(curves.items()):
+        shift = (number - (len(curves) - 1) / 2) * width
+        drawn = ax.bar([i + shift for i in range(len(xs))], ys, width=width, label=group)
+        if len(xs) * len(curves) <= MANY:  # else nobody sees that there is one
+            ax.bar_label(drawn, ["" if y else "0" for y in ys], color=drawn.patches[0].get_facecolor())
+    ax.set_xticks(range(len(xs)), xs, fontsize="small" if len(xs) > MANY else None)
+
+
+def x_scale(ax: Any, entry: Entry, places: Sequence[float], xs: Sequence[str]) -> None:
+    """Linear or logarithmic, as names are further apart."""
+    if entry.x == "fabric.loss":
+        ax.set_xscale("symlog", linthresh=min(p for p in places if p > 0))
+        ax.set_xlim(left=-0.08 * places[1])
+    elif min(places) > 0:
+        def nearest(marks: Sequence[float]) -> float:
+            return min(b - a for a, b in zip(marks, marks[1:])) / (marks[-1] - marks[0])
+
+        if nearest([math.log(p) for p in places]) > nearest(places):
+            ax.set_xscale("log")
+    ax.set_xticks(places, xs)
+    ax.set_xticks([], minor=True)
+
+
+def y_scale(ax: Any, entry: Entry, curves: dict[str | None, list[float]], numbers: bool) -> None:
+    from matplotlib import ticker
+
+    values = [y for ys in curves.values() for y in ys]
+    if not entry.log_y:
+        ax.set_ylim(0, 1.08 * max(values))
+        return
+    ax.set_yscale("log")
+    if not numbers and entry.group:
+        ax.set_ylim(top=ax.get_ylim()[1] * 8)  # room for the legend above the bars
+    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if max(values) < 50 * min(values) else (1,)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+
 def picture(entry: Entry, rows: Rows, at: Callable[..., float]) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
     xs = distinct(rows, entry.x)
-    places = [place(x) for x in xs]
+    found = [place(x) for x in xs]
+    places = [p for p in found if p is not None]
     figure = Figure(figsize=(5, 3), layout="constrained")
     ax = figure.add_subplot()
-    numbers = all(p is not None for p in places) and len(xs) > 2
+    numbers = len(places) == len(xs) > 2
     scale = 1e3 if entry.text is size else 1e9 if entry.text is bit_rate else 1e6 if entry.text is picoseconds else 1
     unit = "M/s" if entry.text is million_a_second else {1e3: "kB", 1e9: "Gb/s", 1e6: "us", 1: ""}[scale]
-    for group in [None] if entry.group is None else distinct(rows, entry.group):
-        ys = [at(x, group) / scale for x in xs]
-        if numbers:
-            ax.plot(places, ys, marker="o", label=group)
-        else:
-            groups = [None] if entry.group is None else distinct(rows, entry.group)
-            width = 0.7 / len(groups)
-            shift = (groups.index(group) - (len(groups) - 1) / 2) * width
-            ax.bar([i + shift for i in range(len(xs))], ys, width=width, label=group)
-            ax.set_xticks(range(len(xs)), xs)
-    if numbers and min(p or 0 for p in places) > 0 and max(p or 0 for p in places) > 20 * min(p or 0 for p in places):
-        ax.set_xscale("log")
+    groups: list[str | None] = [None] if entry.group is None else list(distinct(rows, entry.group))
+    curves = {group: [at(x, group) / scale for x in xs] for group in groups}
     if numbers:
-        ax.set_xticks(places, xs)
-        ax.minorticks_off()
-        if entry.x == "fabric.loss":
-            ax.set_xscale("symlog", linthresh=1)
-            ax.set_xlim(left=-0.2)
-            ax.set_xticks(places, xs)
-    if entry.log_y:
-        ax.set_yscale("log")
-        if not numbers and entry.group:
-            ax.set_ylim(top=ax.get_ylim()[1] * 8)  # room for the legend above the bars
+        lines(ax, places, curves)
+        x_scale(ax, entry, places, xs)
     else:
-        ax.set_ylim(bottom=0)
+        bars(ax, xs, curves)
+    y_scale(ax, entry, curves, numbers)
     ax.set_xlabel(entry.x)
     ax.set_ylabel(f"{entry.y} ({unit})" if unit else entry.y)
     if entry.group:
-        small = {"fontsize": "x-small", "title_fontsize": "x-small"} if len(ax.get_legend_handles_labels()[0]) > 4 else {}
+        small = {"fontsize": "x-small", "title_fontsize": "x-small"} if len(groups) > 4 else {}
         ax.legend(title=entry.group, loc="lower left" if entry.x == "fabric.loss" else "best", **small)
     ax.grid(True, alpha=0.3)
     with matplotlib.rc_context({"svg.hashsalt": entry.name, "svg.fonttype": "none"}):

@@ -160,6 +160,33 @@ TEST_CASE("NSCC: initial values of the UEC's simulator at 100 Gb/s and 12 us") {
   CHECK(nscc.eta_increase() == 614);
 }
 
+TEST_CASE("NSCC: a shorter round trip that is measured is the base round trip, and no scale changes") {
+  Nscc nscc({.line = 100_Gbps, .base_rtt = 12_us, .packet = {4'150}, .segment = {4'096}, .trims = true}, {});
+  nscc.on_ack(after_us(10), {.rtt = 8_us, .acknowledged = {4'150}, .packets = 1}, {});
+  CHECK(nscc.largest() == 150'000);  // 1.5 * 8 us * 12.5 B/ns
+  CHECK(nscc.window() == 150'000);
+  nscc.on_loss(after_us(11), {.bytes = {4'150}, .rtt = 6_us}, {});  // the headers were faster
+  CHECK(nscc.largest() == 112'500);
+  nscc.on_ack(after_us(12), {.rtt = 7_us, .acknowledged = {4'150}, .packets = 1}, {});
+  CHECK(nscc.largest() == 112'500);
+  CHECK(nscc.target() == 9_us);
+  CHECK(nscc.proportional_increase() == 12'288);
+}
+
+TEST_CASE("NSCC: quick adaptation remembers a loss, and what was in flight then says nothing where it is bad news") {
+  Nscc nscc({.line = 100_Gbps, .base_rtt = 12_us, .packet = {4'150}, .segment = {4'096}, .trims = true}, {});
+  nscc.on_loss(after_us(1), {.bytes = {4'150}}, {});  // begins a period of 12 + 9 us
+  CHECK(nscc.window() == 225'000 - 4'150);
+  const sim::Bytes packet{4'150};
+  nscc.on_ack(after_us(30), {.rtt = 20_us, .acknowledged = packet, .in_flight = {40'000}, .packets = 1}, {});
+  CHECK(nscc.window() == 4'150);  // what the period has brought
+  nscc.on_loss(after_us(31), {.bytes = packet}, {});
+  nscc.on_ack(after_us(32), {.rtt = 40_us, .acknowledged = packet, .packets = 1, .marked = true}, {});
+  CHECK(nscc.window() == 4'150);
+  nscc.on_ack(after_us(33), {.rtt = 12_us, .acknowledged = packet, .packets = 1}, {});
+  CHECK(nscc.window() == 4'150 + 12'288 + 614);  // the proportional increase of a whole window, and eta's
+}
+
 TEST_CASE("NSCC: the queue is the target's, the port is full") {
   for (const std::uint32_t flows : {4U, 8U}) {
     INFO(flows << " flows");
