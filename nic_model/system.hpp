@@ -155,7 +155,7 @@ class System {
   [[nodiscard]] std::uint64_t word(NodeId node, Address address) const;
   void set_word(NodeId node, Address address, std::uint64_t value);
 
-  // --- leaving out what only repeats: leaving_out.cpp. Between steps ------------------------------------------------
+  // --- leaving out what only repeats, between steps: system_leaving_out.cpp ----------------------------------------
   /// By how many bytes a WRITE or SEND that is being sent can be shortened, and doing so, by whole packets. Nothing
   /// else changes, so the message ends as it would have, but sooner. What is left is its end; its completion has the
   /// length that was posted.

@@ -4,8 +4,8 @@
 // GHz. A thread that has used 4 ms of processor time without handing over is silent: the conductor sends a signal, and
 // all registered pages are protected. The thread's next access faults, is stepped over, and the page is protected
 // again. Two loads of the same value from the same address, by the same instruction and without a call in between, are
-// a spin (a loop over the bytes of a word is none): the thread waits until a NIC writes there. From then on that page is
-// protected after each verbs call, so that the next spin is found at its second turn. None of this takes simulated
+// a spin (a loop over the bytes of a word is none): the thread waits until a NIC writes there. From then on that page
+// is protected after each verbs call, so that the next spin is found at its second turn. None of this takes simulated
 // time, so the moment at which the silence was noticed does not change a run.
 #include <csignal>
 #include <cstring>
