@@ -4,6 +4,7 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -37,12 +38,7 @@ const Node* Node::find(std::string_view key) const {
   return nullptr;
 }
 
-Node* Node::find(std::string_view key) {
-  for (Entry& entry : entries) {
-    if (entry.key == key) return &entry.value;
-  }
-  return nullptr;
-}
+Node* Node::find(std::string_view key) { return const_cast<Node*>(std::as_const(*this).find(key)); }
 
 std::string Node::description() const {
   switch (kind) {

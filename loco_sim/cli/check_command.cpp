@@ -11,7 +11,6 @@
 #include "loco_sim/trace/graph.hpp"
 #include "loco_sim/trace/timeline.hpp"
 #include "model/check.hpp"
-#include "model/stamps.hpp"
 #include "sim/host_memory.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -119,8 +118,8 @@ int check_command(const CheckArguments& arguments) {
   if (trace.verbs) {
     if (!names.empty() || !arguments.dot.empty() || arguments.tower)
       throw UsageError(
-          fmt::format("loco-sim check: {}: expected no --model, --dot or --tower for the trace of a verbs "
-                      "program, which is judged by rdmatso and searched for races",
+          fmt::format("loco-sim check: {}: expected no --model, --dot or --tower for the trace of a verbs program, "
+                      "which is judged by rdmatso and searched for races",
                       text::printable(arguments.trace)));
     return check_verbs(arguments, trace);
   }
@@ -144,8 +143,7 @@ int check_command(const CheckArguments& arguments) {
       if (open > 0)
         text += fmt::format(
             "not judged: what {} still to do when the run ended; the trace does not say (messages that had not "
-            "arrived, "
-            "or a trace of an older version)\n",
+            "arrived, or a trace of an older version)\n",
             open == 1 ? "1 operation was" : fmt::format("{} operations were", open));
       print(text);
     }

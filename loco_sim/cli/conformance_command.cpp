@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "loco_sim/cli/commands.hpp"
-#include "loco_sim/cli/usage.hpp"
 
 namespace loco::cli {
 

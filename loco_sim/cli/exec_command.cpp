@@ -14,7 +14,6 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "sim/host_memory.hpp"
-#include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "trace/file.hpp"
 #include "yaml/node.hpp"
@@ -124,11 +123,10 @@ std::string report(const exec::Result& r) {
 
 /// How much of the run the trace has.
 const char* covers(const exec::Result& r) {
-  return r.accesses_told
-             ? "requests, completions, NICs' accesses, and loads and stores of registered memory that the "
-               "program tells of"
-             : "requests, completions and NICs' accesses; loads and stores as well of programs compiled with "
-               "-fsanitize=thread";
+  return r.accesses_told ? "requests, completions, NICs' accesses, and loads and stores of registered memory that the "
+                           "program tells of"
+                         : "requests, completions and NICs' accesses; loads and stores as well of programs compiled "
+                           "with -fsanitize=thread";
 }
 
 ordered_json to_json(const exec::Result& r, bool checked, const std::optional<VerbsVerdict>& verdict) {

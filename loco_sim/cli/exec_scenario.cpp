@@ -1,7 +1,6 @@
 #include "loco_sim/cli/exec_scenario.hpp"
 
 #include <fmt/format.h>
-#include <limits>
 
 #include "exec/run.hpp"
 #include "fabric/topology/topology.hpp"

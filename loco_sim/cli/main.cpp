@@ -1,7 +1,6 @@
 // loco-sim: the command line. Results on stdout, everything else on stderr.
 // Exit codes: 0 done and consistent, 1 a check failed or the run could not go on, 2 bad input, 3 (verify) unknown.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <fmt/format.h>
 #include <functional>

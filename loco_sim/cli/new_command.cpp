@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>

@@ -61,17 +61,7 @@ Json counted(const nic::Counters& c) {
   return out;
 }
 
-std::string_view schedule_name(Schedule schedule) {
-  switch (schedule) {
-    case Schedule::timed:
-      return "timed";
-    case Schedule::random:
-      return "random";
-    case Schedule::adversarial:
-      return "adversarial";
-  }
-  return "";
-}
+constexpr std::array<std::string_view, 3> kSchedules = {"timed", "random", "adversarial"};
 
 /// https://no-color.org: any value but an empty one.
 bool colours() {
@@ -193,7 +183,7 @@ Json to_json(const scenario::Scenario& scenario, const RunResult& result) {
               {"hardware", scenario.hardware_name},
               {"nodes", scenario.nodes},
               {"workload", scenario.workload},
-              {"schedule", std::string(schedule_name(scenario.schedule))},
+              {"schedule", kSchedules.at(static_cast<std::size_t>(scenario.schedule))},
               {"faults", scenario.faults},
               {"operations", operations},
               {"operations_done", result.operations_done},

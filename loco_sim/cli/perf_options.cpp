@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <initializer_list>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

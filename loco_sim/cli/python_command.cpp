@@ -1,5 +1,4 @@
 // loco-sim sweep, loco-sim report: done by the Python package, which this program becomes.
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>

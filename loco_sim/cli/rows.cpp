@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "loco_sim/cli/usage.hpp"

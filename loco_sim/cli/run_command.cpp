@@ -1,7 +1,6 @@
 // loco-sim run, loco-sim validate.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -36,23 +35,21 @@ std::string quoted_path(const std::string& option, const std::string& path) {
   }
 }
 
-scenario::Scenario load(const RunArguments& arguments) {
+std::vector<scenario::Override> overrides_of(const RunArguments& arguments) {
   std::vector<scenario::Override> overrides;
   for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
-  if (arguments.seed) {
-    overrides.push_back({"seed", fmt::format("{}", *arguments.seed), fmt::format("--seed {}", *arguments.seed)});
-  }
-  if (arguments.check) {
-    overrides.push_back({"check", fmt::format("[{}]", *arguments.check), fmt::format("--check {}", *arguments.check)});
-  }
-  if (!arguments.trace.empty()) {
-    overrides.push_back(
-        {"trace.path", quoted_path("--trace", arguments.trace), fmt::format("--trace {}", arguments.trace)});
-  }
-  if (!arguments.pcap.empty()) {
-    overrides.push_back(
-        {"capture.path", quoted_path("--pcap", arguments.pcap), fmt::format("--pcap {}", arguments.pcap)});
-  }
+  return overrides;
+}
+
+scenario::Scenario load(const RunArguments& arguments) {
+  std::vector<scenario::Override> overrides = overrides_of(arguments);
+  const auto add = [&](const char* key, const std::string& value, const char* option, const auto& given) {
+    overrides.push_back({key, value, fmt::format("{} {}", option, given)});
+  };
+  if (arguments.seed) add("seed", fmt::format("{}", *arguments.seed), "--seed", *arguments.seed);
+  if (arguments.check) add("check", fmt::format("[{}]", *arguments.check), "--check", *arguments.check);
+  if (!arguments.trace.empty()) add("trace.path", quoted_path("--trace", arguments.trace), "--trace", arguments.trace);
+  if (!arguments.pcap.empty()) add("capture.path", quoted_path("--pcap", arguments.pcap), "--pcap", arguments.pcap);
   if (arguments.why) overrides.push_back({"trace.level", "packets", "--why"});
   return scenario::load_scenario(arguments.scenario, overrides);
 }
@@ -244,10 +241,9 @@ void require_flows(const scenario::Scenario& scenario, const std::string& path) 
     throw UsageError(fmt::format("--flows {}: expected a scenario with the workload flows, found {}",
                                  text::printable(path), scenario.workload));
   if (!path.ends_with(".csv"))
-    throw UsageError(
-        fmt::format("--flows {}: expected a name that ends in .csv (Parquet from Python: "
-                    "loco_sim.run(...).flows.to_parquet(...))",
-                    text::printable(path)));
+    throw UsageError(fmt::format(
+        "--flows {}: expected a name that ends in .csv (Parquet from Python: loco_sim.run(...).flows.to_parquet(...))",
+        text::printable(path)));
   const text::Place said(fmt::format("--flows {}", path), 0, 0);
   require_place_of(path, said, "");
   require_apart(path, said, "", {{"scenario", scenario.file}});
@@ -292,10 +288,6 @@ RunResult run_or_keep_trace(const scenario::Scenario& scenario, bool json, bool 
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Repeats the run under strong ordering with this seed and the following ones; returns the first error, or nothing.
 struct StrongRuns {
   static constexpr std::uint64_t kRuns = 10;
@@ -338,9 +330,7 @@ void tell_strong(const scenario::Scenario& scenario, bool json) {
 }
 
 int validate_programs(const RunArguments& arguments) {
-  std::vector<scenario::Override> overrides;
-  for (const std::string& set : arguments.set) overrides.push_back(scenario::parse_set(set));
-  const exec::Options options = load_programs(arguments.scenario, overrides).options;
+  const exec::Options options = load_programs(arguments.scenario, overrides_of(arguments)).options;
   if (arguments.quiet) return kDone;
   if (arguments.json) {
     print(nlohmann::ordered_json{{"valid", true}, {"workload", "programs"}, {"nodes", options.system.nodes}});

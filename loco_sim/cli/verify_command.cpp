@@ -1,11 +1,9 @@
 // loco-sim verify: RMA programs for every schedule.
 #include <algorithm>
-#include <cerrno>
 #include <fmt/format.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
 #include "loco_sim/cli/commands.hpp"

@@ -19,11 +19,10 @@ std::span<const options::Row> rows<Litmus>() {
                                   {.value = "NAME", .one_a_time = true}),
       row<&A::options, &O::model>("model", "--model", "Model, in place of the documents' own"),
       row<&A::rules>("--rules", "In place of a model, coreRMA with these rules: R1,R2,F1,F2,F3,PG,GA,CAS,..."),
-      row<&A::options, &O::engine>(
-          "engine", "--engine",
-          "declarative: the model's executions; explore: the hardware under every schedule; sample: under random "
-          "schedules; all: compare them",
-          {.choices = kEngines, .shows_default = true}),
+      row<&A::options, &O::engine>("engine", "--engine",
+                                   "declarative: the model's executions; explore: the hardware under every schedule; "
+                                   "sample: under random schedules; all: compare them",
+                                   {.choices = kEngines, .shows_default = true}),
       row<&A::options, &O::engine_options, &E::runs>(
           "runs", "--runs", "Runs of the engine sample",
           {.least = 1, .most = std::uint64_t{1} << 40U, .shows_default = true}),
@@ -45,19 +44,18 @@ std::span<const options::Row> rows<Litmus>() {
                     "Turn cells of the stamp order round, e.g. E8 or E8,B5: which tests notice? (engine declarative)",
                     {.value = "CELL"}),
       row<&A::cells>("--cells",
-                     "A stamp table as text, as in docs/models.md, or a list of coreRMA's rules: the model with "
-                     "these (engine declarative)",
+                     "A stamp table as text, as in docs/models.md, or a list of coreRMA's rules: the model with these "
+                     "(engine declarative)",
                      {.value = "FILE"}),
       row<&A::options, &O::describe>("--describe",
                                      "Tell each test in two sentences: who does what, what may be seen and why"),
       row<&A::to_herd>("--to-herd", "Write the tests as herd's .litmus files (X86) into this folder",
                        {.value = "FOLDER"}),
-      row<&A::variants>(
-          "variants", "--variant",
-          "transitive-barriers: all fence every node; weak-ring-buffers: those of Section 5.2 of the LOCO paper; "
-          "banked-atomics: remote atomics exclude each other by word, not by node; global-atomics: they read and "
-          "write at once (engine declarative); may be repeated",
-          {.value = "NAME", .one_a_time = true}),
+      row<&A::variants>("variants", "--variant",
+                        "transitive-barriers: all fence every node; weak-ring-buffers: those of Section 5.2 of the "
+                        "LOCO paper; banked-atomics: remote atomics exclude each other by word, not by node; "
+                        "global-atomics: they read and write at once (engine declarative); may be repeated",
+                        {.value = "NAME", .one_a_time = true}),
       row<&A::options, &O::witness>("--witness", "Show an execution with this outcome, e.g. \"a=0 b=1\""),
       row<&A::options, &O::explain>("--explain", "Show why this outcome is impossible"),
       row<&A::dot>("--dot",

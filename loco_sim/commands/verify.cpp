@@ -22,11 +22,10 @@ std::span<const options::Row> rows<Verify>() {
           "fairness", "--fairness",
           "Which runs count for liveness properties that do not say it: all processes go on, only NICs do, any",
           {.choices = verify::kFairnessNames, .shows_default = true}),
-      row<&A::options, &O::engine>(
-          "engine", "--engine",
-          "explicit: every schedule, on concrete values; predicates: numbers without bound; extrapolate: the "
-          "paper's method; auto: one engine after the other until one knows",
-          {.choices = verify::kEngineNames, .shows_default = true}),
+      row<&A::options, &O::engine>("engine", "--engine",
+                                   "explicit: every schedule, on concrete values; predicates: numbers without bound; "
+                                   "extrapolate: the paper's method; auto: one engine after the other until one knows",
+                                   {.choices = verify::kEngineNames, .shows_default = true}),
       row<&A::options, &O::search_flushes>("search_flushes", "--search-flushes",
                                            "All smallest sets of the flushes that suffice"),
       row<&A::options, &O::where>("where", "--where",

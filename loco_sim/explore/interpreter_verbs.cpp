@@ -1,5 +1,4 @@
 // Statements of model verbs on a simulated core (docs/verbs-model.md).
-#include <algorithm>
 
 #include "loco_sim/explore/interpreter.hpp"
 #include "loco_sim/explore/recording.hpp"

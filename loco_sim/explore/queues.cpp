@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
-#include <stdexcept>
 
 namespace loco::explore {
 

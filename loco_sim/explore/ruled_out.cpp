@@ -1,7 +1,6 @@
 #include "loco_sim/explore/ruled_out.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "nic_model/profile_options.hpp"
 

@@ -74,42 +74,35 @@ void StateMap::close_choice(std::uint32_t choice) {
   if (--states_[c.from].open == 0) close(c.from);
 }
 
-/// A way from the state to something new has become known, and hence from all states that lead to it.
-void StateMap::refresh(std::uint32_t state) {
+/// Walks from the state to those that lead to it, and on from each for whose open choice `goes_on`.
+template <typename GoesOn>
+void StateMap::walk_up(std::uint32_t state, GoesOn goes_on) {
   work_.assign(1, state);
   while (!work_.empty()) {
     const std::uint32_t s = work_.back();
     work_.pop_back();
     for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
-      if (!choices_[i].closed && ++states_[choices_[i].from].fresh == 1) work_.push_back(choices_[i].from);
+      if (!choices_[i].closed && goes_on(choices_[i])) work_.push_back(choices_[i].from);
     }
   }
+}
+
+/// A way from the state to something new has become known, and hence from all states that lead to it.
+void StateMap::refresh(std::uint32_t state) {
+  walk_up(state, [this](const Choice& c) { return ++states_[c.from].fresh == 1; });
 }
 
 /// The last known way from the state to something new is gone.
 void StateMap::wither(std::uint32_t state) {
-  work_.assign(1, state);
-  while (!work_.empty()) {
-    const std::uint32_t s = work_.back();
-    work_.pop_back();
-    for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
-      if (!choices_[i].closed && --states_[choices_[i].from].fresh == 0) work_.push_back(choices_[i].from);
-    }
-  }
+  walk_up(state, [this](const Choice& c) { return --states_[c.from].fresh == 0; });
 }
 
 /// Closes choices and states that lead only to closed states.
 void StateMap::close(std::uint32_t state) {
-  work_.assign(1, state);
-  while (!work_.empty()) {
-    const std::uint32_t s = work_.back();
-    work_.pop_back();
-    for (std::uint32_t i = states_[s].into; i != kUnknown; i = choices_[i].next_into) {
-      if (choices_[i].closed) continue;
-      choices_[i].closed = true;
-      if (--states_[choices_[i].from].open == 0) work_.push_back(choices_[i].from);
-    }
-  }
+  walk_up(state, [this](Choice& c) {
+    c.closed = true;
+    return --states_[c.from].open == 0;
+  });
 }
 
 void StateMap::show(const model::litmus::Outcome& outcome) { show(ends_[outcome]); }

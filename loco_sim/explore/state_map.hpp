@@ -73,6 +73,8 @@ class StateMap {
   };
   void add_choice(std::uint32_t state, const sim::Event& event);
   void show(Ends& ends);
+  template <typename GoesOn>
+  void walk_up(std::uint32_t state, GoesOn goes_on);
   void close(std::uint32_t state);
   void refresh(std::uint32_t state);
   void wither(std::uint32_t state);

@@ -51,8 +51,7 @@ std::vector<GivenUp> given_up(const nic::HardwareProfile& profile) {
                                       reads_only ? "executes the READs" : "places the packets");
   if (order.when_whole) {
     mechanism = fmt::format(
-        "transport {} executes requests as they are whole: a fence, or waiting for the earlier one, "
-        "restores them",
+        "transport {} executes requests as they are whole: a fence, or waiting for the earlier one, restores them",
         nic::reliable_name(profile));
   }
   if (!reads_only)

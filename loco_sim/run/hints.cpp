@@ -139,8 +139,8 @@ std::string not_ready(const Run& run) {
   const double part = share(number(times), number(run.counters().work_requests));
   if (times == 0 || part < run.shares.not_ready) return {};
   return fmt::format(
-      "rnr_naks: {}: messages found no receive request, and each waits {} until it is tried "
-      "again; hardware.nic.rnr_timer, or more receive requests",
+      "rnr_naks: {}: messages found no receive request, and each waits {} until it is tried again; "
+      "hardware.nic.rnr_timer, or more receive requests",
       times, time_text(static_cast<double>(run.scenario.hardware.nic_rnr_timer.ps)));
 }
 
@@ -158,8 +158,8 @@ std::string pauses(const Run& run) {
   const std::string whose =
       by_nics == 0 ? std::string("fabric.buffer.size, fabric.pfc.xoff, or fabric.ecn.enabled and fabric.dcqcn.enabled")
                    : fmt::format(
-                         "tx_pauses: {} times a NIC's receive buffer was full, since PCIe takes less than the "
-                         "port brings; hardware.pcie.lanes, hardware.pcie.mps",
+                         "tx_pauses: {} times a NIC's receive buffer was full, since PCIe takes less than the port "
+                         "brings; hardware.pcie.lanes, hardware.pcie.mps",
                          by_nics);
   return fmt::format("fabric_pauses: {}: links stood still for {} together, {} of the run for each host; {}",
                      run.result.workload_counters.value("fabric_pauses"), time_text(paused), percent(part), whose);
@@ -171,8 +171,7 @@ std::string discards(const Run& run) {
   if (times == 0 || part < run.shares.losses) return {};
   return fmt::format(
       "rx_discards: {}, {} of the packets: a NIC's receive buffer was full, since PCIe takes less than the port "
-      "brings; "
-      "hardware.pcie.lanes, hardware.pcie.mps, or fabric.flow_control: pfc",
+      "brings; hardware.pcie.lanes, hardware.pcie.mps, or fabric.flow_control: pfc",
       times, percent(part));
 }
 
@@ -196,8 +195,7 @@ std::string out_of_step(const Run& run) {
   if (median < in_step * (1 + run.shares.out_of_step)) return {};
   return fmt::format(
       "all_reduce: {} where nodes in step take {}: a round of cache misses ({}) has put the ring out of step, and "
-      "payload "
-      "reads wait for the next chunk's writes since; workload.warmup, hardware.nic.translation_page",
+      "payload reads wait for the next chunk's writes since; workload.warmup, hardware.nic.translation_page",
       time_text(median), time_text(in_step), run.counters().cache_misses);
 }
 
@@ -206,8 +204,8 @@ std::string misses(const Run& run) {
   const double part = share(number(times), number(run.counters().work_requests));
   if (number(times) <= first_looks(run) || part < run.shares.misses) return {};
   return fmt::format(
-      "cache_misses: {} with {} work requests: contexts, read states or translations are read over "
-      "PCIe; hardware.nic.context_entries, nic.read_state_entries, nic.translation_entries",
+      "cache_misses: {} with {} work requests: contexts, read states or translations are read over PCIe; "
+      "hardware.nic.context_entries, nic.read_state_entries, nic.translation_entries",
       times, run.counters().work_requests);
 }
 

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <stdexcept>
 
 #include "fabric/topology/reports.hpp"
 #include "loco_sim/transport/cluster.hpp"

@@ -11,148 +11,133 @@ namespace loco {
 
 namespace {
 
-class Writer {
+/// One description of a result serves for both: Out writes it, In reads it.
+class Out {
  public:
-  void number(std::uint64_t n) { raw(&n, sizeof n); }
-  void signed_number(std::int64_t n) { raw(&n, sizeof n); }
-  void text(std::string_view s) {
-    number(s.size());
-    raw(s.data(), s.size());
+  static constexpr bool kReads = false;
+  template <typename T>
+  void plain(const T& value) {
+    raw(&value, sizeof(value));
   }
-  void numbers(const std::vector<std::int64_t>& all) {
-    number(all.size());
-    raw(all.data(), all.size() * sizeof(std::int64_t));
+  template <typename T>
+  void size(const T& list) {
+    plain(std::uint64_t{list.size()});
   }
-  void raw(const void* from, std::size_t bytes) { out_.append(static_cast<const char*>(from), bytes); }
+  void text(const std::string& text) {
+    size(text);
+    raw(text.data(), text.size());
+  }
+  template <typename T>
+  void array(const std::vector<T>& all) {
+    size(all);
+    raw(all.data(), all.size() * sizeof(T));
+  }
   [[nodiscard]] std::string take() { return std::move(out_); }
 
  private:
+  void raw(const void* from, std::size_t bytes) { out_.append(static_cast<const char*>(from), bytes); }
+
   std::string out_;
 };
 
-class Reader {
+class In {
  public:
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
-  std::uint64_t number() {
-    std::uint64_t n = 0;
-    raw(&n, sizeof n);
-    return n;
+  static constexpr bool kReads = true;
+  explicit In(std::string_view bytes) : left_(bytes) {}
+  template <typename T>
+  void plain(T& value) {
+    raw(&value, 1);
   }
-  std::int64_t signed_number() {
-    std::int64_t n = 0;
-    raw(&n, sizeof n);
-    return n;
-  }
-  std::string_view text() {
-    const std::uint64_t size = number();
+  /// Gives the list the size of the one that was written.
+  template <typename T>
+  void size(T& list) {
+    std::uint64_t size = 0;
+    plain(size);
     need(size);
-    const std::string_view s = left_.substr(0, size);
-    left_.remove_prefix(size);
-    return s;
+    list.resize(size);
   }
-  std::vector<std::int64_t> numbers() {
-    const std::uint64_t size = number();
-    need(size * sizeof(std::int64_t));
-    std::vector<std::int64_t> all(size);
-    raw(all.data(), size * sizeof(std::int64_t));
-    return all;
+  void text(std::string& text) {
+    size(text);
+    raw(text.data(), text.size());
   }
-  void raw(void* into, std::size_t bytes) {
-    need(bytes);
-    if (bytes != 0) std::memcpy(into, left_.data(), bytes);
-    left_.remove_prefix(bytes);
-  }
-  void need(std::uint64_t bytes) const {
-    if (bytes > left_.size()) throw std::logic_error("the bytes of a result are cut short");
+  template <typename T>
+  void array(std::vector<T>& all) {
+    size(all);
+    raw(all.data(), all.size());
   }
   [[nodiscard]] bool done() const { return left_.empty(); }
 
  private:
+  template <typename T>
+  void raw(T* into, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    need(count * sizeof(T));
+    if (count != 0) std::memcpy(into, left_.data(), count * sizeof(T));
+    left_.remove_prefix(count * sizeof(T));
+  }
+  void need(std::uint64_t bytes) const {
+    if (bytes > left_.size()) throw std::logic_error("the bytes of a result are cut short");
+  }
+
   std::string_view left_;
 };
 
-static_assert(std::is_trivially_copyable_v<nic::Counters>);
-static_assert(std::is_trivially_copyable_v<workloads::flows::FlowRecord>);
+template <typename Io, typename Result>
+void describe(Io& io, Result& r) {
+  io.size(r.operations);
+  for (auto& operation : r.operations) {
+    io.text(operation.name);
+    io.array(operation.samples_ps);
+    io.array(operation.ends_ps);
+  }
+  io.plain(r.operations_done);
+  io.plain(r.measured_ps);
+  io.plain(r.simulated_ps);
+  io.plain(r.counters);
+  io.size(r.busiest);
+  for (auto& usage : r.busiest) {
+    io.text(usage.resource);
+    io.plain(usage.share);
+  }
+  std::vector<std::string> names = r.workload_counters.names();
+  io.size(names);
+  for (std::string& name : names) {
+    io.text(name);
+    std::uint64_t value = r.workload_counters.value(name);
+    io.plain(value);
+    if constexpr (Io::kReads) r.workload_counters.add(r.workload_counters.id(name), value);
+  }
+  io.size(r.broken);
+  for (auto& broken : r.broken) io.text(broken);
+  io.plain(r.bus);
+  io.size(r.parts);
+  for (auto& part : r.parts) {
+    io.text(part.name);
+    io.text(part.kind);
+    io.plain(part.bus);
+    io.plain(part.flows);
+    io.plain(part.median_ps);
+    io.plain(part.alone_ps);
+  }
+  io.array(r.flows);
+  std::string recorded = r.trace && !Io::kReads ? trace::encode_trace(*r.trace) : "";
+  io.text(recorded);
+  if constexpr (Io::kReads)
+    if (!recorded.empty()) r.trace = trace::decode_trace(recorded);
+}
 
 }  // namespace
 
 std::string to_bytes(const RunResult& result) {
-  Writer out;
-  out.number(result.operations.size());
-  for (const OperationTimes& operation : result.operations) {
-    out.text(operation.name);
-    out.numbers(operation.samples_ps);
-    out.numbers(operation.ends_ps);
-  }
-  out.number(result.operations_done);
-  out.signed_number(result.measured_ps);
-  out.signed_number(result.simulated_ps);
-  out.raw(&result.counters, sizeof result.counters);
-  out.number(result.busiest.size());
-  for (const nic::Usage& usage : result.busiest) {
-    out.text(usage.resource);
-    out.raw(&usage.share, sizeof usage.share);
-  }
-  out.number(result.workload_counters.names().size());
-  for (const std::string& name : result.workload_counters.names()) {
-    out.text(name);
-    out.number(result.workload_counters.value(name));
-  }
-  out.number(result.broken.size());
-  for (const std::string& broken : result.broken) out.text(broken);
-  for (const std::uint64_t n : {result.bus.bytes, result.bus.times, result.bus.over}) out.number(n);
-  out.number(result.parts.size());
-  for (const PartResult& part : result.parts) {
-    out.text(part.name);
-    out.text(part.kind);
-    for (const std::uint64_t n : {part.bus.bytes, part.bus.times, part.bus.over, part.flows}) out.number(n);
-    out.signed_number(part.median_ps);
-    out.signed_number(part.alone_ps);
-  }
-  out.number(result.flows.size());
-  out.raw(result.flows.data(), result.flows.size() * sizeof(workloads::flows::FlowRecord));
-  out.number(result.trace ? 1 : 0);
-  if (result.trace) out.text(trace::encode_trace(*result.trace));
+  Out out;
+  describe(out, result);
   return out.take();
 }
 
 RunResult result_from_bytes(std::string_view bytes) {
-  Reader in(bytes);
+  In in(bytes);
   RunResult result;
-  for (std::uint64_t left = in.number(); left != 0; --left) {
-    OperationTimes& operation = result.operations.emplace_back();
-    operation.name = in.text();
-    operation.samples_ps = in.numbers();
-    operation.ends_ps = in.numbers();
-  }
-  result.operations_done = in.number();
-  result.measured_ps = in.signed_number();
-  result.simulated_ps = in.signed_number();
-  in.raw(&result.counters, sizeof result.counters);
-  for (std::uint64_t left = in.number(); left != 0; --left) {
-    nic::Usage& usage = result.busiest.emplace_back();
-    usage.resource = in.text();
-    in.raw(&usage.share, sizeof usage.share);
-  }
-  for (std::uint64_t left = in.number(); left != 0; --left) {
-    const sim::CounterId id = result.workload_counters.id(in.text());
-    result.workload_counters.add(id, in.number());
-  }
-  for (std::uint64_t left = in.number(); left != 0; --left) result.broken.emplace_back(in.text());
-  for (std::uint64_t* n : {&result.bus.bytes, &result.bus.times, &result.bus.over}) *n = in.number();
-  for (std::uint64_t left = in.number(); left != 0; --left) {
-    PartResult& part = result.parts.emplace_back();
-    part.name = in.text();
-    part.kind = in.text();
-    for (std::uint64_t* n : {&part.bus.bytes, &part.bus.times, &part.bus.over, &part.flows}) *n = in.number();
-    part.median_ps = in.signed_number();
-    part.alone_ps = in.signed_number();
-  }
-  const std::uint64_t flows = in.number();
-  in.need(flows * sizeof(workloads::flows::FlowRecord));
-  result.flows.resize(flows);
-  in.raw(result.flows.data(), flows * sizeof(workloads::flows::FlowRecord));
-  if (in.number() != 0) result.trace = trace::decode_trace(in.text());
+  describe(in, result);
   if (!in.done()) throw std::logic_error("the bytes of a result are followed by others");
   return result;
 }

@@ -38,10 +38,9 @@ void require_links(const Value& path, const Scenario& scenario) {
 
 void read_capture(const yaml::Node& root, const Settings& settings, const fabric::topology::Topology& graph,
                   Scenario& out) {
-  const auto path = settings.find("capture.path");
-  if (path != settings.end() && path->second.given) {
-    out.capture.path = path->second.text;
-    require_links(path->second, out);
+  if (const Value* const path = given(settings, "capture.path")) {
+    out.capture.path = path->text;
+    require_links(*path, out);
   }
   out.capture.payload = static_cast<std::uint32_t>(settings.find("capture.payload")->second.number);
   out.capture.nanoseconds = settings.find("capture.resolution")->second.text == "ns";

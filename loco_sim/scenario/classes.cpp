@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "fabric/fabric_options.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/workloads/kinds.hpp"
+#include "options/rows.hpp"
 #include "text/input_error.hpp"
 #include "yaml/node.hpp"
 
@@ -32,47 +32,34 @@ using Of = fabric::TrafficClass;
 using Buffers = fabric::ClassBuffers;
 
 constexpr auto kClassOptions = std::to_array<Option>({
-    member<&WrittenClass::of, &Of::id>({.key = "id", .most = fabric::kClasses - 1, .doc = "Its number."}),
-    member<&WrittenClass::buffers, &Buffers::flow_control>(
-        {.key = "flow_control", .choices = kFlowControlNames, .doc = "As fabric.flow_control, of this class."}),
-    member<&WrittenClass::buffers, &Buffers::alpha>(
-        {.key = "buffer.alpha", .least = 1, .most = 1'000'000, .doc = "As fabric.buffer.alpha."}),
-    member<&WrittenClass::buffers, &Buffers::xoff>(
-        {.key = "pfc.xoff", .most = kMostBytes, .doc = "As fabric.pfc.xoff."}),
-    member<&WrittenClass::buffers, &Buffers::reserved>(
-        {.key = "pfc.reserved", .most = kMostBytes, .doc = "As fabric.pfc.reserved."}),
-    member<&WrittenClass::buffers, &Buffers::xon_gap>(
-        {.key = "pfc.xon_gap", .most = kMostBytes, .doc = "As fabric.pfc.xon_gap."}),
-    member<&WrittenClass::buffers, &Buffers::headroom>(
-        {.key = "pfc.headroom", .most = kMostBytes, .doc = "As fabric.pfc.headroom."}),
-    member<&WrittenClass::of, &Of::ecn>(
-        {.key = "ecn.enabled", .doc = "As fabric.ecn.enabled; on when another key of ecn is given."}),
-    member<&WrittenClass::of, &Of::ecn_kmin>({.key = "ecn.kmin", .most = kMostBytes, .doc = "As fabric.ecn.kmin."}),
-    member<&WrittenClass::of, &Of::ecn_kmax>({.key = "ecn.kmax", .most = kMostBytes, .doc = "As fabric.ecn.kmax."}),
-    member<&WrittenClass::of, &Of::ecn_pmax>({.key = "ecn.pmax", .most = 1'000, .doc = "As fabric.ecn.pmax."}),
-    Option{.key = "schedule",
-           .type = Type::map,
-           .doc =
-               "strict: before all classes with weights, and strict ones of lower numbers; or {weight: 3}, its share "
-               "among the others, 1 when left out."},
+    member<&WrittenClass::of, &Of::id>("id", {0, fabric::kClasses - 1}, "Its number."),
+    member<&WrittenClass::buffers, &Buffers::flow_control>("flow_control", kFlowControlNames,
+                                                           "As fabric.flow_control, of this class."),
+    member<&WrittenClass::buffers, &Buffers::alpha>("buffer.alpha", {1, 1'000'000}, "As fabric.buffer.alpha."),
+    member<&WrittenClass::buffers, &Buffers::xoff>("pfc.xoff", {0, kMostBytes}, "As fabric.pfc.xoff."),
+    member<&WrittenClass::buffers, &Buffers::reserved>("pfc.reserved", {0, kMostBytes}, "As fabric.pfc.reserved."),
+    member<&WrittenClass::buffers, &Buffers::xon_gap>("pfc.xon_gap", {0, kMostBytes}, "As fabric.pfc.xon_gap."),
+    member<&WrittenClass::buffers, &Buffers::headroom>("pfc.headroom", {0, kMostBytes}, "As fabric.pfc.headroom."),
+    member<&WrittenClass::of, &Of::ecn>("ecn.enabled", "As fabric.ecn.enabled; on when another key of ecn is given."),
+    member<&WrittenClass::of, &Of::ecn_kmin>("ecn.kmin", {0, kMostBytes}, "As fabric.ecn.kmin."),
+    member<&WrittenClass::of, &Of::ecn_kmax>("ecn.kmax", {0, kMostBytes}, "As fabric.ecn.kmax."),
+    member<&WrittenClass::of, &Of::ecn_pmax>("ecn.pmax", {0, 1'000}, "As fabric.ecn.pmax."),
+    rows::map("schedule",
+              "strict: before all classes with weights, and strict ones of lower numbers; or {weight: 3}, its share "
+              "among the others, 1 when left out."),
 });
 
 constexpr std::array kScheduleOptions = {
     Option{.key = "weight", .type = Type::integer, .fallback = 1, .least = 1, .most = 1'000}};
 
 constexpr auto kServiceOptions = std::to_array<Option>({
-    {.key = "class",
-     .type = Type::integer,
-     .most = fabric::kClasses - 1,
-     .doc = "traffic class of its queue pairs: 0, or one of fabric.classes; 0 when left out"},
-    {.key = "ack_class",
-     .type = Type::integer,
-     .most = fabric::kClasses - 1,
-     .doc = "traffic class of answers without payload (ACK, NAK, CNP); `class` when left out"},
-    {.key = "congestion",
-     .type = Type::map,
-     .doc = "congestion control of its queue pairs, with the keys of fabric.congestion and of fabric.dcqcn as `dcqcn`; "
-            "the fabric's when left out"},
+    rows::integer("class", {0, fabric::kClasses - 1},
+                  "traffic class of its queue pairs: 0, or one of fabric.classes; 0 when left out"),
+    rows::integer("ack_class", {0, fabric::kClasses - 1},
+                  "traffic class of answers without payload (ACK, NAK, CNP); `class` when left out"),
+    rows::map("congestion",
+              "congestion control of its queue pairs, with the keys of fabric.congestion and of fabric.dcqcn as "
+              "`dcqcn`; the fabric's when left out"),
 });
 
 /// Sets the members of `owner` for the options that the document gives. Returns true if any such key begins with
@@ -95,9 +82,7 @@ void read_schedule(const yaml::Node& node, const std::string& path, fabric::Traf
     return;
   }
   if (node.kind != yaml::Node::Kind::map) refuse(node, path, "strict, or {weight: 3}");
-  const std::string prefix = path + ".";
-  out.weight = static_cast<std::uint32_t>(
-      read_settings(node, prefix, {{prefix, kScheduleOptions}}).find(prefix + "weight")->second.number);
+  out.weight = static_cast<std::uint32_t>(read_item(node, path, kScheduleOptions).at(path + ".weight").number);
 }
 
 fabric::TrafficClass read_class(const yaml::Node& item, const std::string& path, const Scenario& out) {

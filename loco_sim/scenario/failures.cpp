@@ -35,9 +35,8 @@ topology::CableId cable(const yaml::Node& node, const std::string& path, const t
 /// Reads `{host: h2, stops: 50us}`.
 NodeStop host_stop(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
                    const Scenario& out) {
-  constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "stops", .type = Type::duration}};
-  const std::string prefix = path + ".";
-  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
+  constexpr std::array kOptions = {rows::text("host", rows::kAny), rows::duration("stops", rows::kAny)};
+  const Settings s = read_item(item, path, kOptions);
   const auto at = s.find(path + ".stops");
   if (at == s.end()) refuse(item, path, "a map with the keys host and stops");
   const yaml::Node& host = *item.find("host");
@@ -48,11 +47,10 @@ NodeStop host_stop(const yaml::Node& item, const std::string& path, const topolo
 
 /// Reads `{host: h2, pauses: 1ms, until: 2ms, class: 3}`.
 void read_storm(const yaml::Node& item, const std::string& path, const topology::Topology& graph, Scenario& out) {
-  constexpr std::array kOptions = {Option{.key = "host"}, Option{.key = "pauses", .type = Type::duration},
-                                   Option{.key = "until", .type = Type::duration},
-                                   Option{.key = "class", .type = Type::integer, .most = fabric::kClasses - 1}};
-  const std::string prefix = path + ".";
-  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
+  constexpr std::array kOptions = {rows::text("host", rows::kAny), rows::duration("pauses", rows::kAny),
+                                   rows::duration("until", rows::kAny),
+                                   rows::integer("class", {0, fabric::kClasses - 1})};
+  const Settings s = read_item(item, path, kOptions);
   const yaml::Node& host = *item.find("host");
   fabric::PauseStorm storm{.host = vertex(host, path + ".host", out, graph.switches())};
   if (storm.host >= graph.hosts()) refuse(host, path + ".host", "a host");
@@ -87,11 +85,9 @@ struct WrittenChange {
 /// Reads `{link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}`.
 void read_link(const yaml::Node& item, const std::string& path, const topology::Topology& graph,
                std::vector<WrittenChange>& changes, Scenario& out) {
-  constexpr std::array kOptions = {
-      Option{.key = "link", .type = Type::map}, Option{.key = "down", .type = Type::duration},
-      Option{.key = "up", .type = Type::duration}, Option{.key = "loss", .type = Type::integer, .most = 1'000'000}};
-  const std::string prefix = path + ".";
-  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
+  constexpr std::array kOptions = {rows::map("link"), rows::duration("down", rows::kAny),
+                                   rows::duration("up", rows::kAny), rows::integer("loss", {0, 1'000'000})};
+  const Settings s = read_item(item, path, kOptions);
   const yaml::Node* link = item.find("link");
   if (link == nullptr || s.empty()) refuse(item, path, "a map with the key link and one of down, up, loss");
   const topology::CableId id = cable(*link, path + ".link", graph, out);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fmt/format.h>
 #include <set>
 #include <system_error>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include "loco_sim/scenario/data.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "nic_model/profile_options.hpp"
+#include "options/rows.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 #include "yaml/node.hpp"
@@ -24,10 +24,10 @@ namespace {
 
 constexpr int kBasesMax = 8;  // length of a chain of profiles, each the base of the one before
 
-constexpr std::array kBase = {Option{.key = "base", .least = 1, .most = 256, .doc = "the profile to start from"}};
+constexpr std::array kBase = {rows::text("base", {1, 256}, "the profile to start from")};
 constexpr Option kName = {.key = "name", .least = 1, .most = 300};
 constexpr std::array kNamed = {kName};
-constexpr std::array kAbout = {kName, Option{.key = "description", .most = 4096}};
+constexpr std::array kAbout = {kName, rows::text("description", {0, 4096})};
 
 void apply(nic::HardwareProfile& profile, const Settings& settings, const std::string& prefix) {
   for (const Option& option : nic::profile_options()) {
@@ -61,8 +61,8 @@ Settings::const_iterator misfit(const Settings& settings, const std::string& pre
   return found;
 }
 
-constexpr Option kNic = {.key = "nic", .least = 1, .most = 256, .doc = "the profile whose NIC and network it is"};
-constexpr Option kHost = {.key = "host", .least = 1, .most = 256, .doc = "the profile whose CPU and PCIe it is"};
+constexpr Option kNic = rows::text("nic", {1, 256}, "the profile whose NIC and network it is");
+constexpr Option kHost = rows::text("host", {1, 256}, "the profile whose CPU and PCIe it is");
 
 /// True for a key of the host around a NIC.
 bool is_of_host(std::string_view key) { return key.starts_with("cpu.") || key.starts_with("pcie."); }

@@ -11,6 +11,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/pcie_tree.hpp"
+#include "options/rows.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 
@@ -23,48 +24,31 @@ constexpr std::int64_t kNicsMost = 64;
 constexpr std::array<std::string_view, 2> kMemoryOrders = {"one", "each"};
 
 constexpr auto kHostOptions = std::to_array<Option>({
-    {.key = "nodes",
-     .type = Type::list,
-     .doc = "Which hosts: numbers and ranges, such as [0, 4-7]; all when left out. Each host is in one entry."},
-    {.key = "hardware",
-     .type = Type::map,
-     .doc = "Their hardware, as the key of the whole scenario; that of the others when left out. Placement, recovery "
-            "and word order of NICs, and links, are those of the others; a host's own cable has its NIC's rate."},
-    {.key = "nics", .type = Type::integer, .least = 1, .most = kNicsMost, .doc = "NICs of each, all alike."},
-    {.key = "ports",
-     .type = Type::integer,
-     .least = 1,
-     .most = nic::kPortsMost,
-     .doc = "Ports of each NIC, each with a cable of its own; 1 when left out. A queue pair is bound to one."},
-    {.key = "pcie.switches",
-     .type = Type::list,
-     .doc = "PCIe switches, each with the link above it: a list of {name: a, generation: 4, lanes: 16} and {name: b, "
-            "switch: a}. Devices name those that they are behind."},
-    {.key = "pcie.sockets",
-     .type = Type::integer,
-     .least = 1,
-     .most = nic::kSocketsMost,
-     .doc = "Root complexes, each with memory of its own (a NUMA node); 1 when left out."},
-    {.key = "pcie.socket_link.rate",
-     .type = Type::rate,
-     .doc = "Of the link between two sockets, each way; no limit when left out."},
-    {.key = "pcie.socket_link.delay",
-     .type = Type::duration,
-     .most = 1'000'000'000,
-     .doc = "What an access to another socket's memory takes longer; hardware.pcie.numa_penalty when left out."},
-    {.key = "pcie.socket_link.credits",
-     .type = Type::size,
-     .doc = "Bytes of writes that its far end has room for; no limit when left out."},
-    {.key = "pcie.memory_order",
-     .type = Type::choice,
-     .choices = kMemoryOrders,
-     .doc =
-         "one: a NIC's writes to the memories of several sockets keep their order (when left out). each: those to one "
-         "socket's memory do."},
-    {.key = "devices",
-     .type = Type::list,
-     .doc = "What else is on PCIe, and behind which switch: a list of {kind: gpu, count: 8, switch: 0, pcie: "
-            "{generation: 5, lanes: 16}} and {kind: nic, count: 2, switch: 0}."},
+    rows::list("nodes",
+               "Which hosts: numbers and ranges, such as [0, 4-7]; all when left out. Each host is in one entry."),
+    rows::map("hardware",
+              "Their hardware, as the key of the whole scenario; that of the others when left out. Placement, recovery "
+              "and word order of NICs, and links, are those of the others; a host's own cable has its NIC's rate."),
+    rows::integer("nics", {1, kNicsMost}, "NICs of each, all alike."),
+    rows::integer("ports", {1, nic::kPortsMost},
+                  "Ports of each NIC, each with a cable of its own; 1 when left out. A queue pair is bound to one."),
+    rows::list("pcie.switches",
+               "PCIe switches, each with the link above it: a list of {name: a, generation: 4, lanes: 16} and {name: "
+               "b, switch: a}. Devices name those that they are behind."),
+    rows::integer("pcie.sockets", {1, nic::kSocketsMost},
+                  "Root complexes, each with memory of its own (a NUMA node); 1 when left out."),
+    rows::rate("pcie.socket_link.rate", rows::kAny,
+               "Of the link between two sockets, each way; no limit when left out."),
+    rows::duration("pcie.socket_link.delay", {0, 1'000'000'000},
+                   "What an access to another socket's memory takes longer; hardware.pcie.numa_penalty when left out."),
+    rows::size("pcie.socket_link.credits", rows::kAny,
+               "Bytes of writes that its far end has room for; no limit when left out."),
+    rows::choice("pcie.memory_order", kMemoryOrders,
+                 "one: a NIC's writes to the memories of several sockets keep their order (when left out). each: those "
+                 "to one socket's memory do."),
+    rows::list("devices",
+               "What else is on PCIe, and behind which switch: a list of {kind: gpu, count: 8, switch: 0, pcie: "
+               "{generation: 5, lanes: 16}} and {kind: nic, count: 2, switch: 0}."),
 });
 
 std::pair<std::uint32_t, std::uint32_t> range_of(const yaml::Node& node, const std::string& path, std::uint32_t hosts) {
@@ -233,11 +217,10 @@ fabric::topology::VertexId vertex(const yaml::Node& node, const std::string& pat
     const auto v = fabric::topology::vertex_of(node.text, out.nodes, switches);
     if (v && *v >= out.nodes) return *v - out.nodes + ends;
   }
-  refuse(
-      node, path,
-      fmt::format("one of {} hosts (h0, h1, ...), NIC k of one (h0.k), port p of that (h0.k.p), or one of {} switches "
-                  "(s0, s1, ...)",
-                  out.nodes, switches));
+  refuse(node, path,
+         fmt::format("one of {} hosts (h0, h1, ...), NIC k of one (h0.k), port p of that (h0.k.p), or one of {} "
+                     "switches (s0, s1, ...)",
+                     out.nodes, switches));
 }
 
 }  // namespace loco::scenario

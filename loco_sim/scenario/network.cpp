@@ -63,12 +63,11 @@ topology::Edge edge(const yaml::Node& node, const std::string& path, const Scena
   }
   topology::Edge e{vertex(node.items[0], path, out, switches), vertex(node.items[1], path, out, switches)};
   if (node.items.size() == 2) return e;
-  constexpr std::array kOptions = {Option{.key = "rate", .type = Type::rate, .least = 1'000'000},
-                                   Option{.key = "delay", .type = Type::duration, .most = topology::kDelayMax.ps}};
-  const std::string prefix = path + ".";
-  const Settings s = read_settings(node.items[2], prefix, {{prefix, kOptions}});
-  if (const auto r = s.find(path + ".rate"); r != s.end()) e.rate = {static_cast<std::uint64_t>(r->second.number)};
-  if (const auto d = s.find(path + ".delay"); d != s.end()) e.delay = sim::Duration{d->second.number};
+  constexpr std::array kOptions = {rows::rate("rate", rows::at_least(1'000'000)),
+                                   rows::duration("delay", {0, topology::kDelayMax.ps})};
+  const Settings s = read_item(node.items[2], path, kOptions);
+  take(s, path + ".rate", e.rate);
+  take(s, path + ".delay", e.delay);
   return e;
 }
 
@@ -214,24 +213,16 @@ void read_cross_traffic(const yaml::Node& node, Scenario& out) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string path = fmt::format("fabric.cross_traffic[{}]", i);
     constexpr std::array kOptions = {
-        Option{.key = "from", .least = 2, .most = 16}, Option{.key = "to", .least = 2, .most = 16},
-        Option{.key = "rate", .type = Type::rate, .least = 1'000, .most = 10'000'000'000'000},
-        Option{.key = "size", .type = Type::size, .least = 1, .most = std::int64_t{1} << 60U},
-        Option{.key = "start", .type = Type::duration}};
-    const std::string prefix = path + ".";
-    const Settings s = read_settings(items[i], prefix, {{prefix, kOptions}});
-    if (s.find(path + ".from") == s.end() || s.find(path + ".to") == s.end()) {
+        rows::text("from", {2, 16}), rows::text("to", {2, 16}), rows::rate("rate", {1'000, 10'000'000'000'000}),
+        rows::size("size", {1, std::int64_t{1} << 60U}), rows::duration("start", rows::kAny)};
+    const Settings s = read_item(items[i], path, kOptions);
+    if (!s.contains(path + ".from") || !s.contains(path + ".to"))
       refuse(items[i], path, "a map with the keys from and to");
-    }
     fabric::CrossFlow flow{.from = host(s, path + ".from", out), .to = host(s, path + ".to", out)};
     if (flow.from == flow.to) refuse(items[i], path, "two different hosts");
-    const auto number = [&](const char* key) {
-      const auto value = s.find(path + key);
-      return value == s.end() ? std::int64_t{0} : value->second.number;
-    };
-    flow.rate = {static_cast<std::uint64_t>(number(".rate"))};
-    flow.size = {static_cast<std::uint64_t>(number(".size"))};
-    flow.start = {number(".start")};
+    take(s, path + ".rate", flow.rate);
+    take(s, path + ".size", flow.size);
+    if (const Value* const start = given(s, path + ".start")) flow.start = {start->number};
     out.network.flow.cross_traffic.push_back(flow);
   }
 }
@@ -265,12 +256,11 @@ void apply_platform(const Value& platform, const Settings& settings, Scenario& o
 /// Sets `fabric.model: flow` and its own options.
 void apply_flow_model(const Settings& settings, Scenario& out) {
   const Value& model = settings.find("fabric.model")->second;
-  const auto platform = settings.find("platform");
-  const bool has_platform = platform != settings.end() && platform->second.given;
+  const Value* const platform = given(settings, "platform");
   out.network.model = model.text == "flow" ? fabric::Model::flow : fabric::Model::packet;
   if (out.network.model == fabric::Model::packet) {
-    if (has_platform)
-      throw text::InputError(platform->second.place, "platform", "fabric.model: flow with it", "packet");
+    if (platform != nullptr)
+      throw text::InputError(platform->place, "platform", "fabric.model: flow with it", "packet");
     return;
   }
   if (!fabric::has_flow_model()) {
@@ -280,7 +270,7 @@ void apply_flow_model(const Settings& settings, Scenario& out) {
     throw text::InputError(model.place, "fabric.model", "packet, since events run in random order (schedule)",
                            "\"flow\"");
   }
-  if (has_platform) apply_platform(platform->second, settings, out);
+  if (platform != nullptr) apply_platform(*platform, settings, out);
 }
 
 /// Reports an impossible shape at its place in the scenario.
@@ -318,18 +308,12 @@ void apply_network(const yaml::Node& root, const Settings& settings, Scenario& o
     apply_options(settings, out.network.options);
     refuse_idle_options(settings, out);
     out.network.seed = out.seed;
-    if (const yaml::Node* classes = yaml::find_at(root, "fabric.classes"); classes != nullptr)
-      read_classes(*classes, out);
+    const auto list_at = [&root](const char* path) { return yaml::find_at(root, path); };
+    if (const yaml::Node* classes = list_at("fabric.classes")) read_classes(*classes, out);
     read_capture(root, settings, graph, out);
-    if (const yaml::Node* failures = yaml::find_at(root, "fabric.failures"); failures != nullptr) {
-      read_failures(*failures, graph, out);
-    }
-    if (const yaml::Node* mtus = yaml::find_at(root, "fabric.path_mtu"); mtus != nullptr) {
-      read_path_mtu(*mtus, out);
-    }
-    if (const yaml::Node* cross = yaml::find_at(root, "fabric.cross_traffic"); cross != nullptr) {
-      read_cross_traffic(*cross, out);
-    }
+    if (const yaml::Node* failures = list_at("fabric.failures")) read_failures(*failures, graph, out);
+    if (const yaml::Node* mtus = list_at("fabric.path_mtu")) read_path_mtu(*mtus, out);
+    if (const yaml::Node* cross = list_at("fabric.cross_traffic")) read_cross_traffic(*cross, out);
   } catch (const topology::TopologyError& error) {
     refuse_shape(error.problem(), settings);
   }

@@ -25,10 +25,8 @@ std::string why_none(const Scenario& s) {
 }
 
 void read_host(const yaml::Node& item, const std::string& path, Scenario& out) {
-  constexpr std::array kOptions = {Option{.key = "host"},
-                                   Option{.key = "mtu", .type = Type::size, .least = kLeast, .most = kMost}};
-  const std::string prefix = path + ".";
-  const Settings s = read_settings(item, prefix, {{prefix, kOptions}});
+  constexpr std::array kOptions = {rows::text("host", rows::kAny), rows::size("mtu", {kLeast, kMost})};
+  const Settings s = read_item(item, path, kOptions);
   const auto mtu = s.find(path + ".mtu");
   const yaml::Node* host = item.find("host");
   if (host == nullptr || mtu == s.end()) refuse(item, path, "a map with the keys host and mtu");

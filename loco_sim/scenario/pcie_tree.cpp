@@ -9,6 +9,7 @@
 
 #include "loco_sim/scenario/network_parts.hpp"
 #include "nic_model/profile_options.hpp"
+#include "options/rows.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 
@@ -23,58 +24,31 @@ constexpr std::array<std::string_view, 2> kDeviceKinds = {"gpu", "nic"};
 constexpr std::array<std::string_view, 2> kForwarding = {"cut_through", "store_and_forward"};
 
 constexpr auto kDeviceOptions = std::to_array<Option>({
-    {.key = "kind",
-     .type = Type::choice,
-     .choices = kDeviceKinds,
-     .doc = "gpu: GPUs, numbered in the order of the list. nic: the next NICs of the host."},
-    {.key = "count", .type = Type::integer, .fallback = 1, .least = 1, .most = kGpusMost, .doc = "How many."},
-    {.key = "switch",
-     .least = 1,
-     .most = kNameMost,
-     .doc = "The PCIe switch that they are behind, by its name in pcie.switches; without these by any name or number. "
-            "Left out: each is at a root port."},
-    {.key = "socket",
-     .type = Type::integer,
-     .most = nic::kSocketsMost - 1,
-     .doc = "At a root port: whose; the first socket's when left out."},
-    {.key = "pcie.generation",
-     .type = Type::integer,
-     .least = 1,
-     .most = 6,
-     .doc = "gpu: of its PCIe link; the NIC's when left out."},
-    {.key = "pcie.lanes", .type = Type::integer, .least = 1, .most = 16, .doc = "gpu: width of its PCIe link."},
+    rows::choice("kind", kDeviceKinds, "gpu: GPUs, numbered in the order of the list. nic: the next NICs of the host."),
+    rows::integer("count", 1, {1, kGpusMost}, "How many."),
+    rows::text("switch", {1, kNameMost},
+               "The PCIe switch that they are behind, by its name in pcie.switches; without these by any name or "
+               "number. Left out: each is at a root port."),
+    rows::integer("socket", {0, nic::kSocketsMost - 1}, "At a root port: whose; the first socket's when left out."),
+    rows::integer("pcie.generation", {1, 6}, "gpu: of its PCIe link; the NIC's when left out."),
+    rows::integer("pcie.lanes", {1, 16}, "gpu: width of its PCIe link."),
 });
 
 constexpr auto kSwitchOptions = std::to_array<Option>({
-    {.key = "name", .least = 1, .most = kNameMost, .doc = "By which devices and other switches name it."},
-    {.key = "switch",
-     .least = 1,
-     .most = kNameMost,
-     .doc = "The switch that it is behind; left out: it is at a root port."},
-    {.key = "socket",
-     .type = Type::integer,
-     .most = nic::kSocketsMost - 1,
-     .doc = "At a root port: whose; the first socket's when left out."},
-    {.key = "generation",
-     .type = Type::integer,
-     .least = 1,
-     .most = 6,
-     .doc = "Of the link above it; the NIC's when left out."},
-    {.key = "lanes", .type = Type::integer, .least = 1, .most = 16, .doc = "Width of that link."},
-    {.key = "rate",
-     .type = Type::rate,
-     .doc = "What that link carries of TLPs, each way, in place of generation and lanes; 0: no limit."},
-    {.key = "delay",
-     .type = Type::duration,
-     .most = 1'000'000'000,
-     .doc = "What a TLP takes through the switch; hardware.pcie.switch when left out."},
-    {.key = "credits",
-     .type = Type::size,
-     .doc = "Bytes of writes that the far end of its link has room for; no limit when left out."},
-    {.key = "forwarding",
-     .type = Type::choice,
-     .choices = kForwarding,
-     .doc = "cut_through: it passes a TLP on as it comes (when left out). store_and_forward: once all of it has come."},
+    rows::text("name", {1, kNameMost}, "By which devices and other switches name it."),
+    rows::text("switch", {1, kNameMost}, "The switch that it is behind; left out: it is at a root port."),
+    rows::integer("socket", {0, nic::kSocketsMost - 1}, "At a root port: whose; the first socket's when left out."),
+    rows::integer("generation", {1, 6}, "Of the link above it; the NIC's when left out."),
+    rows::integer("lanes", {1, 16}, "Width of that link."),
+    rows::rate("rate", rows::kAny,
+               "What that link carries of TLPs, each way, in place of generation and lanes; 0: no limit."),
+    rows::duration("delay", {0, 1'000'000'000},
+                   "What a TLP takes through the switch; hardware.pcie.switch when left out."),
+    rows::size("credits", rows::kAny,
+               "Bytes of writes that the far end of its link has room for; no limit when left out."),
+    rows::choice(
+        "forwarding", kForwarding,
+        "cut_through: it passes a TLP on as it comes (when left out). store_and_forward: once all of it has come."),
 });
 
 /// What a PCIe link of this generation and width carries; what is not given is as the NIC's.
@@ -153,10 +127,9 @@ Place read_place(const Settings& s, const std::string& prefix, const nic::HostCo
 /// Rate, credits and delay of a link; those that are not given stay as they are.
 void read_link(const Settings& s, const std::string& prefix, nic::PcieLinkConfig& link,
                std::optional<sim::Duration>& delay) {
-  if (const Value* v = given(s, prefix + "rate"); v != nullptr) link.rate = {static_cast<std::uint64_t>(v->number)};
-  if (const Value* v = given(s, prefix + "credits"); v != nullptr)
-    link.credits = {static_cast<std::uint64_t>(v->number)};
-  if (const Value* v = given(s, prefix + "delay"); v != nullptr) delay = sim::Duration{v->number};
+  take(s, prefix + "rate", link.rate);
+  take(s, prefix + "credits", link.credits);
+  take(s, prefix + "delay", delay);
 }
 
 nic::PcieSwitchConfig read_switch(const Settings& s, const std::string& prefix, const nic::HardwareProfile& nic,
@@ -167,8 +140,7 @@ nic::PcieSwitchConfig read_switch(const Settings& s, const std::string& prefix, 
                             .socket = place.socket,
                             .link = {.rate = link_rate(nic, s, prefix)}};
   read_link(s, prefix, one.link, one.delay);
-  if (const Value* forwarding = given(s, prefix + "forwarding"); forwarding != nullptr)
-    one.store_and_forward = forwarding->number == 1;
+  take(s, prefix + "forwarding", one.store_and_forward);
   return one;
 }
 
@@ -198,15 +170,13 @@ void read_switches(const yaml::Node& node, const std::string& path, const nic::H
 
 void read_sockets(const Settings& s, const std::string& prefix, nic::HostConfig& host) {
   const auto value = [&](const char* key) { return given(s, prefix + "pcie." + key); };
-  if (const Value* count = value("sockets"); count != nullptr)
-    host.sockets.count = static_cast<std::uint32_t>(count->number);
+  take(s, prefix + "pcie.sockets", host.sockets.count);
   for (const char* key : {"socket_link.rate", "socket_link.delay", "socket_link.credits", "memory_order"}) {
     if (const Value* v = value(key); v != nullptr && host.sockets.count == 1)
       throw text::InputError(v->place, prefix + "pcie." + key, "pcie.sockets: 2 or more", "one socket");
   }
   read_link(s, prefix + "pcie.socket_link.", host.sockets.link, host.sockets.delay);
-  if (const Value* order = value("memory_order"); order != nullptr)
-    host.sockets.order = static_cast<nic::MemoryOrder>(order->number);
+  take(s, prefix + "pcie.memory_order", host.sockets.order);
 }
 
 /// The GPUs of a host and the places of its NICs. How many NICs the list names is returned.

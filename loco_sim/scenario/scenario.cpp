@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 #include <utility>
 
 #include "loco_sim/scenario/classes.hpp"
@@ -112,16 +111,6 @@ void apply_checks(const Settings& settings, Scenario& out) {
   out.settings.find("check")->second.words.clear();
 }
 
-Schedule schedule(const std::string& word) {
-  if (word == "random") return Schedule::random;
-  return word == "adversarial" ? Schedule::adversarial : Schedule::timed;
-}
-
-FastForward fast_forward(const std::string& word) {
-  if (word == "exact") return FastForward::exact;
-  return word == "approximate" ? FastForward::approximate : FastForward::off;
-}
-
 /// Adds lists that have readers of their own to the settings as text on one line.
 void add_lists(const yaml::Node& root, const Table& table, Settings& settings) {
   for_each(table, [&](const std::string& path, const Option& option) {
@@ -180,14 +169,13 @@ Scenario read_scenario(yaml::Node root, const std::string& file) {
   out.name = name != nullptr ? name->text : std::filesystem::path(file).stem().string();
   if (const Value* text = given(settings, "description")) out.description = text->text;
   out.seed = static_cast<std::uint64_t>(at(settings, "seed").number);
-  out.schedule = schedule(at(settings, "schedule").text);
-  out.fast_forward = fast_forward(at(settings, "sim.fast_forward").text);
+  out.schedule = static_cast<Schedule>(at(settings, "schedule").number);
+  out.fast_forward = static_cast<FastForward>(at(settings, "sim.fast_forward").number);
   out.faults = at(settings, "faults").words;
   out.events_max = static_cast<std::uint64_t>(at(settings, "limits.events").number);
-  if (const Value* threads = given(settings, "sim.threads")) out.threads = static_cast<std::uint32_t>(threads->number);
-  if (const Value* memory = given(settings, "limits.memory"))
-    out.memory_max = static_cast<std::uint64_t>(memory->number);
-  if (const Value* time = given(settings, "limits.wall_time")) out.wall_time_max = {time->number};
+  take(settings, "sim.threads", out.threads);
+  take(settings, "limits.memory", out.memory_max);
+  take(settings, "limits.wall_time", out.wall_time_max);
   apply_hardware(root, settings, out);
   read_transport(root, settings, out);
   apply_network(root, settings, out);
@@ -217,7 +205,7 @@ Scenario read_scenario(yaml::Node root, const std::string& file) {
                            fmt::format("{}, which has none (nic.atomic_cap)", out.hardware_name));
   }
   apply_checks(settings, out);
-  if (const Value* interval = given(settings, "series.interval")) out.series_interval = {interval->number};
+  take(settings, "series.interval", out.series_interval);
   if (out.series_interval.ps > 0 && out.network.model == fabric::Model::flow) {
     throw text::InputError(at(settings, "series.interval").place, "series.interval",
                            "fabric.model: packet with it: flows have no queues to look at", "flow");

@@ -12,6 +12,7 @@
 #include "loco_sim/scenario/network.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "nic_model/transport_options.hpp"
+#include "options/rows.hpp"
 
 namespace loco::scenario {
 
@@ -46,91 +47,63 @@ std::span<const Option> run_options() {
     return doc;
   }();
   static const auto kOptions = std::to_array<Option>({
-      {.key = "name", .least = 1, .most = 128, .doc = "What reports call the run; the file's name when left out."},
-      {.key = "description", .most = 4096, .doc = "For readers."},
-      {.key = "seed",
-       .type = Type::integer,
-       .fallback = 1,
-       .doc = "Everything random in a run is drawn from it: the same scenario and seed give the same bytes."},
-      {.key = "hardware",
-       .type = Type::map,
-       .fallback = "cx5-roce-25g",
-       .doc = "A hardware profile, by name or path, or a map that starts from one: {base: NAME, nic: {...}}."},
-      {.key = "hosts",
-       .type = Type::list,
-       .doc =
-           "Hosts that differ: a list of {nodes: [0-15], hardware: cx7-ib-ndr, nics: 8, ports: 2, pcie: {sockets: 2, "
-           "switches: [{name: a}]}, devices: [{kind: gpu, count: 8, switch: a}]}; see docs/hardware.md."},
-      {.key = "platform",
-       .least = 1,
-       .most = 4096,
-       .doc =
-           "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, are "
-           "the nodes. Looked for beside the scenario, then in the working directory.",
-       .file = true},
-      {.key = "topology.kind", .type = Type::choice, .fallback = "star", .choices = kKindNames, .doc = kKindsDoc},
-      {.key = "topology.nodes",
-       .type = Type::integer,
-       .fallback = 2,
-       .least = 2,
-       .most = 1024,
-       .doc =
-           "star, ring: hosts (2 of a star, 4 of a ring when left out). Other kinds say by keys of their own how many "
-           "there are."},
+      rows::text("name", {1, 128}, "What reports call the run; the file's name when left out."),
+      rows::text("description", {0, 4096}, "For readers."),
+      rows::integer("seed", 1, rows::kAny,
+                    "Everything random in a run is drawn from it: the same scenario and seed give the same bytes."),
+      rows::map("hardware", "cx5-roce-25g",
+                "A hardware profile, by name or path, or a map that starts from one: {base: NAME, nic: {...}}."),
+      rows::list(
+          "hosts",
+          "Hosts that differ: a list of {nodes: [0-15], hardware: cx7-ib-ndr, nics: 8, ports: 2, pcie: {sockets: 2, "
+          "switches: [{name: a}]}, devices: [{kind: gpu, count: 8, switch: a}]}; see docs/hardware.md."),
+      rows::file("platform", {1, 4096},
+                 "A SimGrid platform file in place of `topology`, for `fabric.model: flow`: its hosts, in their order, "
+                 "are the nodes. Looked for beside the scenario, then in the working directory."),
+      rows::choice("topology.kind", "star", kKindNames, kKindsDoc),
+      rows::integer("topology.nodes", 2, {2, 1024},
+                    "star, ring: hosts (2 of a star, 4 of a ring when left out). Other kinds say by keys of their own "
+                    "how many there are."),
   });
   return kOptions;
 }
 
 constexpr auto kModelOptions = std::to_array<Option>({
-    {.key = "fabric.model",
-     .type = Type::choice,
-     .fallback = "packet",
-     .choices = kModels,
-     .doc = "packet: every packet is an event. flow: every message is a flow that shares links with others max-min "
-            "fairly (SimGrid); no losses, no queues. See docs/flow-model.md."},
+    rows::choice("fabric.model", "packet", kModels,
+                 "packet: every packet is an event. flow: every message is a flow that shares links with others "
+                 "max-min fairly (SimGrid); no losses, no queues. See docs/flow-model.md."),
 });
 
 /// Read by failures.cpp, path_mtu.cpp and network.cpp.
 constexpr auto kNetworkLists = std::to_array<Option>({
-    {.key = "fabric.failures",
-     .type = Type::list,
-     .doc = "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, "
-            "loss in packets in a million, {host: h2, stops: 50us}, a node whose threads and NIC do "
-            "nothing from then on, and {host: h2, pauses: 1ms, until: 2ms, class: 3}, a NIC that pauses its link."},
-    {.key = "fabric.classes",
-     .type = Type::list,
-     .doc = "Traffic classes beside class 0: a list of {id: 3, flow_control: pfc, buffer: {...}, pfc: {...}, ecn: "
-            "{...}, schedule: strict} or {weight: 3}; what is left out is as fabric says (docs/fabric.md)."},
-    {.key = "fabric.path_mtu",
-     .type = Type::list,
-     .doc = "Hosts whose queue pairs have another path MTU than the links (hardware.link.mtu): a list of {host: h1, "
-            "mtu: 1024B}. Between ends with different ones only messages of one packet pass "
-            "(docs/queue-pairs.md)."},
-    {.key = "fabric.cross_traffic",
-     .type = Type::list,
-     .doc = "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: "
-            "1GB, start: 1ms}; without a rate all that links give, without a size for ever."},
+    rows::list("fabric.failures",
+               "What fails: a list of {link: [h0, s0], down: 1ms, up: 2ms, loss: 1000}, up later than down, loss in "
+               "packets in a million, {host: h2, stops: 50us}, a node whose threads and NIC do nothing from then on, "
+               "and {host: h2, pauses: 1ms, until: 2ms, class: 3}, a NIC that pauses its link."),
+    rows::list("fabric.classes",
+               "Traffic classes beside class 0: a list of {id: 3, flow_control: pfc, buffer: {...}, pfc: {...}, ecn: "
+               "{...}, schedule: strict} or {weight: 3}; what is left out is as fabric says (docs/fabric.md)."),
+    rows::list("fabric.path_mtu",
+               "Hosts whose queue pairs have another path MTU than the links (hardware.link.mtu): a list of {host: h1, "
+               "mtu: 1024B}. Between ends with different ones only messages of one packet pass (docs/queue-pairs.md)."),
+    rows::list("fabric.cross_traffic",
+               "Background traffic for `fabric.model: flow`: a list of {from: h0, to: h1, rate: 10Gbps, size: 1GB, "
+               "start: 1ms}; without a rate all that links give, without a size for ever."),
 });
 
 constexpr auto kLinkOptions = std::to_array<Option>({
-    {.key = "fabric.link.rate",
-     .type = Type::rate,
-     .least = 1'000'000,
-     .most = 10'000'000'000'000,
-     .doc = "Rate of every link; the hardware's (link.rate) when left out."},
-    {.key = "fabric.link.delay",
-     .type = Type::duration,
-     .most = 1'000'000'000,
-     .doc = "Propagation over every link; the hardware's (link.delay) when left out."},
+    rows::rate("fabric.link.rate", {1'000'000, 10'000'000'000'000},
+               "Rate of every link; the hardware's (link.rate) when left out."),
+    rows::duration("fabric.link.delay", {0, 1'000'000'000},
+                   "Propagation over every link; the hardware's (link.delay) when left out."),
 });
 
 constexpr auto kWorkloadOptions = std::to_array<Option>({
-    {.key = "workload", .type = Type::map, .doc = "What the hosts do: `kind` and the kind's parameters."},
-    {.key = "workloads",
-     .type = Type::list,
-     .doc = "Several at once, in place of `workload`: a list of maps with a workload's keys and `name`, `nodes: [0-15, "
-            "20]` (all when left out), `start`, `class`, `ack_class`, `congestion` and `transport`. Of traffic, "
-            "flows and collectives (docs/flows.md)."},
+    rows::map("workload", "What the hosts do: `kind` and the kind's parameters."),
+    rows::list("workloads",
+               "Several at once, in place of `workload`: a list of maps with a workload's keys and `name`, `nodes: "
+               "[0-15, 20]` (all when left out), `start`, `class`, `ack_class`, `congestion` and `transport`. Of "
+               "traffic, flows and collectives (docs/flows.md)."),
 });
 
 std::span<const Option> kind_options() {
@@ -146,102 +119,52 @@ std::span<const Option> kind_options() {
 
 std::span<const Option> checking_options() {
   static const auto kOptions = std::to_array<Option>({
-      {.key = "schedule",
-       .type = Type::choice,
-       .fallback = "timed",
-       .choices = kSchedules,
-       .doc =
-           "Which pending event runs next. timed: the earliest; the only one whose times mean anything. random: any, "
-           "drawn from the seed: whatever the hardware's queues allow. adversarial: components and threads are held "
-           "back for long, at random."},
-      {.key = "faults",
-       .type = Type::choices,
-       .fallback = "[]",
-       .choices = all_fault_names(),
-       .doc = "Deliberate faults, to see the checkers find them."},
-      {.key = "trace.level",
-       .type = Type::choice,
-       .fallback = "subevents",
-       .choices = kLevels,
-       .doc =
-           "What is recorded. subevents: every library call and every access to memory. packets: also packets, TLPs, "
-           "doorbells and completions, for pictures. none: nothing, and the default of `check` is [] then; another "
-           "`check` or a `trace.path` beside it is refused. The workloads traffic, lookup and all_reduce have none "
-           "when "
-           "neither this nor one of those is given."},
-      {.key = "trace.path",
-       .least = 1,
-       .most = 4096,
-       .doc =
-           "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no file, but "
-           "for the workload programs.",
-       .file = true},
-      {.key = "capture.path",
-       .least = 1,
-       .most = 4096,
-       .doc =
-           "The file that `loco-sim run` writes the packets of all links to, as pcapng: Wireshark and tshark read it. "
-           "None when left out; Python's `run()` writes no file.",
-       .file = true},
-      {.key = "capture.links",
-       .type = Type::list,
-       .doc = "The links that are captured, a direction each: [s0-h1, h1-s0]; all when left out."},
-      {.key = "capture.payload",
-       .type = Type::size,
-       .fallback = 64,
-       .most = 1 << 20,
-       .doc = "Bytes of a packet's payload that are captured; its length on the link is said all the same."},
-      {.key = "capture.resolution",
-       .type = Type::choice,
-       .fallback = "ps",
-       .choices = kResolutions,
-       .doc = "Unit of the times in a capture."},
-      {.key = "series.interval",
-       .type = Type::duration,
-       .least = 1'000,
-       .most = 1'000'000'000'000,
-       .doc = "Links are looked at so often: how busy, how much waits; not at all when left out. Never changes a run."},
-      {.key = "check",
-       .type = Type::choices,
-       .fallback = "[rdmawait, sv, bal]",
-       .choices = kChecks,
-       .doc = "The libraries whose memory models the run is checked against; [] for none. tower: also whether what "
-              "each of them promises is kept by the level below (`loco-sim check --tower`)."},
-      {.key = "sim.fast_forward",
-       .type = Type::choice,
-       .fallback = "off",
-       .choices = kFastForward,
-       .doc =
-           "Rounds of a collective, and the middle of long flows, that would only repeat what was before them are "
-           "left out, and their time is added: exact, behind equal times to the picosecond, in which nothing was "
-           "lost, marked or paused; approximate, behind rounds whose times differ by 0.2 % at most, or flows of even "
-           "rates. Runs that are traced, checked or captured, have a series or failures are simulated whole; see "
-           "docs/fast-forward.md."},
-      {.key = "sim.threads",
-       .type = Type::integer,
-       .least = 1,
-       .most = 64,
-       .doc =
-           "Simulate parts of the network on so many threads (docs/parallel-runs.md): the result is the same for any "
-           "number of them. When left out, one thread and no parts: events of equal time have another order."},
-      {.key = "limits.events",
-       .type = Type::integer,
-       .fallback = 10'000'000'000,
-       .least = 1,
-       .doc = "A run that takes more events is stopped with an error."},
-      {.key = "limits.memory",
-       .type = Type::size,
-       .least = 1 << 20,
-       .doc = "A run that takes more memory, from its set-up to the end of its checks, is stopped with an error, and "
-              "one that is known to need more is not begun; half of what the machine has free when left out."},
-      {.key = "limits.wall_time",
-       .type = Type::duration,
-       .least = 1'000'000'000,
-       .doc = "A run that takes longer, by the clock on the wall, is stopped with an error."},
-      {.key = "sweep",
-       .type = Type::map,
-       .doc = "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination; see "
-              "docs/sweeps.md."},
+      rows::choice("schedule", "timed", kSchedules,
+                   "Which pending event runs next. timed: the earliest; the only one whose times mean anything. "
+                   "random: any, drawn from the seed: whatever the hardware's queues allow. adversarial: components "
+                   "and threads are held back for long, at random."),
+      rows::choices("faults", "[]", all_fault_names(), "Deliberate faults, to see the checkers find them."),
+      rows::choice("trace.level", "subevents", kLevels,
+                   "What is recorded. subevents: every library call and every access to memory. packets: also packets, "
+                   "TLPs, doorbells and completions, for pictures. none: nothing, and the default of `check` is [] "
+                   "then; another `check` or a `trace.path` beside it is refused. The workloads traffic, lookup and "
+                   "all_reduce have none when neither this nor one of those is given."),
+      rows::file("trace.path", {1, 4096},
+                 "The file that `loco-sim run` writes the trace to; none when left out. Python's `run()` writes no "
+                 "file, but for the workload programs."),
+      rows::file("capture.path", {1, 4096},
+                 "The file that `loco-sim run` writes the packets of all links to, as pcapng: Wireshark and tshark "
+                 "read it. None when left out; Python's `run()` writes no file."),
+      rows::list("capture.links", "The links that are captured, a direction each: [s0-h1, h1-s0]; all when left out."),
+      rows::size("capture.payload", 64, {0, 1 << 20},
+                 "Bytes of a packet's payload that are captured; its length on the link is said all the same."),
+      rows::choice("capture.resolution", "ps", kResolutions, "Unit of the times in a capture."),
+      rows::duration(
+          "series.interval", {1'000, 1'000'000'000'000},
+          "Links are looked at so often: how busy, how much waits; not at all when left out. Never changes a run."),
+      rows::choices("check", "[rdmawait, sv, bal]", kChecks,
+                    "The libraries whose memory models the run is checked against; [] for none. tower: also whether "
+                    "what each of them promises is kept by the level below (`loco-sim check --tower`)."),
+      rows::choice("sim.fast_forward", "off", kFastForward,
+                   "Rounds of a collective, and the middle of long flows, that would only repeat what was before them "
+                   "are left out, and their time is added: exact, behind equal times to the picosecond, in which "
+                   "nothing was lost, marked or paused; approximate, behind rounds whose times differ by 0.2 % at "
+                   "most, or flows of even rates. Runs that are traced, checked or captured, have a series or failures "
+                   "are simulated whole; see docs/fast-forward.md."),
+      rows::integer(
+          "sim.threads", {1, 64},
+          "Simulate parts of the network on so many threads (docs/parallel-runs.md): the result is the same for any "
+          "number of them. When left out, one thread and no parts: events of equal time have another order."),
+      rows::integer("limits.events", 10'000'000'000, rows::at_least(1),
+                    "A run that takes more events is stopped with an error."),
+      rows::size("limits.memory", rows::at_least(1 << 20),
+                 "A run that takes more memory, from its set-up to the end of its checks, is stopped with an error, "
+                 "and one that is known to need more is not begun; half of what the machine has free when left out."),
+      rows::duration("limits.wall_time", rows::at_least(1'000'000'000),
+                     "A run that takes longer, by the clock on the wall, is stopped with an error."),
+      rows::map("sweep",
+                "Dotted keys and the values they take (lists, ranges, random draws), one run for each combination; see "
+                "docs/sweeps.md."),
   });
   return kOptions;
 }
@@ -282,14 +205,12 @@ Table scenario_table(const std::string& kind) {
 
 std::span<const Option> collective_options() {
   static constexpr auto kOptions = std::to_array<Option>({
-      {.key = "workload.sizes",
-       .type = Type::list,
-       .doc = "A run for each of these sizes, in place of `size`, and a row for each as nccl-tests print them "
-              "(docs/collectives.md)."},
-      {.key = "workload.ranks",
-       .type = Type::list,
-       .doc =
-           "The nodes in the order of their ranks, such as [0, 2, 1, 3] or [0-7]; all in their order when left out."},
+      rows::list("workload.sizes",
+                 "A run for each of these sizes, in place of `size`, and a row for each as nccl-tests print them "
+                 "(docs/collectives.md)."),
+      rows::list(
+          "workload.ranks",
+          "The nodes in the order of their ranks, such as [0, 2, 1, 3] or [0-7]; all in their order when left out."),
   });
   return kOptions;
 }

@@ -255,7 +255,7 @@ Json sweep_json(const std::string& doc) {
 
 std::string cell(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 
-std::string rows(const Table& table) {
+std::string key_rows(const Table& table) {
   std::string out = "| key | default | expected | meaning |\n|---|---|---|---|\n";
   for_each(table, [&](const std::string& path, const Option& key) {
     const std::string expected = key.type == Type::map ? "see below" : options::expectation(key);
@@ -289,15 +289,15 @@ std::string json_schema() {
 }
 
 std::string reference() {
-  std::string out = "### Scenario\n\n" + rows(scenario_table());
+  std::string out = "### Scenario\n\n" + key_rows(scenario_table());
   for (const std::string& kind : workload_kinds()) {
     Table table = {{"workload.", workload_options(kind)}};
     if (workloads::find(kind)->collective) table.push_back({"", collective_options()});
-    out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind), rows(table));
+    out += fmt::format("\n### Workload `{}`\n\n{}.\n\n{}", kind, workload_description(kind), key_rows(table));
   }
   out += "\n### Any workload\n\nBeside its parameters, and in `workloads`.\n\n" +
-         rows({{"workload.", service_options()}}) + "\n### `fabric.classes`\n\nOf each entry.\n\n" +
-         rows({{"", class_options()}});
+         key_rows({{"workload.", service_options()}}) + "\n### `fabric.classes`\n\nOf each entry.\n\n" +
+         key_rows({{"", class_options()}});
   out += "\n### Faults\n\n| fault | what goes wrong |\n|---|---|\n";
   for (const std::string& name : fault_names()) out += fmt::format("| `{}` | {} |\n", name, fault_description(name));
   return out;

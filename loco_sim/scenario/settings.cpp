@@ -235,6 +235,11 @@ Settings read_settings(const yaml::Node& map, std::string_view prefix, const Tab
   return settings;
 }
 
+Settings read_item(const yaml::Node& item, const std::string& path, std::span<const Option> keys, Fill fill) {
+  const std::string prefix = path + ".";
+  return read_settings(item, prefix, {{prefix, keys}}, fill);
+}
+
 const Value* given(const Settings& settings, std::string_view key) {
   const auto it = settings.find(key);
   return it != settings.end() && it->second.given ? &it->second : nullptr;

@@ -6,18 +6,21 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "options/option.hpp"
+#include "options/rows.hpp"
 #include "yaml/node.hpp"
 
 namespace loco::scenario {
 
 using options::Option;
 using options::Type;
+namespace rows = options::rows;
 
 /// Options whose keys lie below a path: "" or "hardware.". Refers to both, which must outlive it.
 struct Group {
@@ -60,6 +63,20 @@ enum class Fill : bool { given_only, defaults };
 /// options of other places, in which an unknown key is searched for the error message.
 [[nodiscard]] Settings read_settings(const yaml::Node& map, std::string_view prefix, const Table& table,
                                      Fill fill = Fill::defaults, const Table& elsewhere = {});
+
+/// Reads an item of a list, or a map within it, which lies at `path` and has these keys.
+[[nodiscard]] Settings read_item(const yaml::Node& item, const std::string& path, std::span<const Option> keys,
+                                 Fill fill = Fill::defaults);
+
+/// Sets a member to the number that the document gives for an option, if it does.
+template <typename Member>
+void take(const Settings& settings, std::string_view key, Member& member) {
+  if (const Value* const value = given(settings, key)) options::detail::assign(member, value->number);
+}
+template <typename Member>
+void take(const Settings& settings, std::string_view key, std::optional<Member>& member) {
+  if (const Value* const value = given(settings, key)) options::detail::assign(member.emplace(), value->number);
+}
 
 /// Reads one value of an option; `path` is its name in messages.
 [[nodiscard]] Value read_value(const yaml::Node& node, const std::string& path, const Option& option);

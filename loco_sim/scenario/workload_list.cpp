@@ -10,6 +10,7 @@
 #include "loco_sim/scenario/transports.hpp"
 #include "loco_sim/workloads/kinds.hpp"
 #include "nic_model/delivery/transports.hpp"
+#include "options/rows.hpp"
 #include "sim/id_format.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"
@@ -65,11 +66,11 @@ void require_memory(const Value& memory, const std::string& path, const Scenario
 
 /// The keys of an entry besides those of its kind.
 constexpr auto kPartOptions = std::to_array<Option>({
-    {.key = "name", .least = 1, .most = 64, .doc = "What results call it."},
-    {.key = "nodes", .type = Type::list, .doc = "Its hosts."},
-    {.key = "ranks", .type = Type::list, .doc = "Of collectives: the same."},
-    {.key = "start", .type = Type::duration, .fallback = 0, .most = 3'600'000'000'000'000, .doc = "When it begins."},
-    {.key = "transport", .type = Type::map, .doc = "Of its queue pairs; the run's when left out."},
+    rows::text("name", {1, 64}, "What results call it."),
+    rows::list("nodes", "Its hosts."),
+    rows::list("ranks", "Of collectives: the same."),
+    rows::duration("start", 0, {0, 3'600'000'000'000'000}, "When it begins."),
+    rows::map("transport", "Of its queue pairs; the run's when left out."),
 });
 
 /// Reads `5` or `0-15`.

@@ -1,7 +1,6 @@
 #include "loco_sim/trace/timeline.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
