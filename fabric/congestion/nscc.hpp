@@ -12,10 +12,9 @@
 //   lost, trimmed      cwnd less its bytes
 //   avg                smoothed by 1/80: of d; of a quarter of the base RTT where d > Q is unmarked; of the configured
 //                      base RTT, which is about what a full queue takes, where a packet was lost
-//   quick adaptation   at the end of a period of base RTT + Q, if something was lost since the last one, or d > 4 Q,
-//   and
-//                      less than an eighth of the largest window was acknowledged in it: cwnd := that, and what is in
-//                      flight then, as far as it is marked or lost, says nothing more
+//   quick adaptation   at the end of a period of base RTT + Q, if something was lost since the last one (or d > 4 Q)
+//                      and less than an eighth of the largest window was acknowledged in it: cwnd := that, and what
+//                      is in flight then, as far as it is marked or lost, says nothing more
 // cwnd is from one packet to 1.5 BDP of the base RTT, with which it begins. Bytes on the wire, picoseconds; fractions
 // rounded down. A value.
 #pragma once
