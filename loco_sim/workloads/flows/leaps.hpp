@@ -47,6 +47,8 @@ class Leaps {
   [[nodiscard]] std::uint64_t packets_left_out() const { return packets_; }
 
   // What happens to flows, in the order of time. All are for on() only.
+  /// Some begin when others end.
+  void are_chained() { chained_ = true; }
   /// It will start at this time, by itself.
   void expect(std::int64_t start_ps) { starts_.insert(start_ps); }
   /// It has begun, by itself if it was expected, and will be posted at once.
@@ -90,7 +92,9 @@ class Leaps {
   [[nodiscard]] bool steady(const Under& flow) const;
   [[nodiscard]] std::uint64_t room(const Under& flow) const;
   [[nodiscard]] std::int64_t time_left_ps() const;
-  [[nodiscard]] bool reading_ends_in_time(const std::deque<std::uint32_t>& queue) const;
+  [[nodiscard]] static std::int64_t time_of(const Under& flow, std::uint64_t bytes);
+  [[nodiscard]] std::map<NodeId, std::int64_t> next_ends_ps() const;
+  [[nodiscard]] bool reading_ends_in_time() const;
   [[nodiscard]] std::optional<Plan> exactly(const std::vector<std::uint32_t>& flows) const;
   [[nodiscard]] std::optional<Plan> nearly(const std::vector<std::uint32_t>& flows) const;
   void leap(const Plan& plan);
@@ -103,8 +107,9 @@ class Leaps {
   std::map<QueuePair, std::deque<std::uint32_t>> queues_;  // flows under way by queue pair, in order; none is empty
   std::multiset<std::int64_t> starts_;                     // of flows that start by themselves
   std::uint32_t begun_ = 0;                                // flows that are not posted yet
-  std::map<NodeId, std::uint64_t> touched_;                // by host: bytes of its memory that flows have used before
-  std::int64_t changed_ps_ = 0;                            // when a flow has last begun or ended
+  bool chained_ = false;
+  std::map<NodeId, std::uint64_t> touched_;  // by host: bytes of its memory that flows have used before
+  std::int64_t changed_ps_ = 0;              // when a flow has last begun or ended
   std::uint64_t disturbances_ = 0;
   std::int64_t disturbed_ps_ = 0;  // when there have last been more of them
   std::int64_t left_out_ps_ = 0;
