@@ -27,6 +27,7 @@ class Player final : public MessageFollower, public std::enable_shared_from_this
                }),
         hosts_(cluster_.config().nodes) {
     for (std::uint32_t f = 0; f < list_.flows.size(); ++f) lay_out(f);
+    if (!list_.triggers.empty()) leaps_.are_chained();
     if (how_.means == Means::send) inbox_ = place_.take_sends();
     for (std::uint8_t c = 0; c < services_.size(); ++c)
       if (std::ranges::find(list_.flows, c, &Flow::traffic_class) != list_.flows.end())

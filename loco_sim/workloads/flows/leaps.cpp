@@ -206,34 +206,49 @@ std::int64_t Leaps::time_left_ps() const {
   return *starts_.begin() - left_out_ps_ - cluster_.system().now().ps - kTurnPs;
 }
 
-/// From now until somebody begins something else: a flow that starts by itself, or who waits for a message to end.
-std::int64_t Leaps::left_to_begin_ps() const {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  if (!starts_.empty()) least = *starts_.begin() - left_out_ps_ - cluster_.system().now().ps;
-  if (options_.least_under_way == 0) return least;
+/// How long it sends so many bytes.
+std::int64_t Leaps::time_of(const Under& flow, std::uint64_t bytes) {
+  __extension__ using Wide = __int128;
+  return static_cast<std::int64_t>(Wide{flow.sent.took_ps()} * static_cast<Wide>(bytes) /
+                                   static_cast<Wide>(flow.segment));
+}
+
+/// When each host has the next end of a flow, counted from now.
+std::map<NodeId, std::int64_t> Leaps::next_ends_ps() const {
+  std::map<NodeId, std::int64_t> ends;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
   for (const auto& [through, queue] : queues_) {
     const Under& f = under_way_.at(queue.front());
-    least = std::min(least, static_cast<std::int64_t>((f.bytes - f.sent.position()) / f.segment) * f.sent.took_ps());
+    const std::int64_t left = time_of(f, f.bytes - f.sent.position());
+    first = std::min(first, left);
+    for (const NodeId host : {std::get<0>(through), std::get<1>(through)}) {
+      const auto [end, is_new] = ends.try_emplace(host, left);
+      if (!is_new) end->second = std::min(end->second, left);
+    }
   }
-  return least;
+  if (chained_ || options_.least_under_way != 0)  // any host may begin something then
+    for (auto& [host, end] : ends) end = first;
+  return ends;
 }
 
 /// Payload is read over PCIe faster than it is sent, and a leap puts that off: a message is read as far ahead behind it
-/// as before. So whatever else the host does must begin when all is read, in either run. What is read is sent later, so
-/// it takes no longer than sending does.
-bool Leaps::reading_ends_in_time(const std::deque<std::uint32_t>& queue, std::int64_t until_ps) const {
-  const Under& f = under_way_.at(queue.front());
-  const std::uint64_t unsent = f.bytes - f.sent.position();
-  const std::uint64_t unread = cluster_.system().spare_bytes(f.qp, f.work_request).bytes;
-  if (queue.size() > 1) return false;  // the payload of the next one is read behind this one's
-  if (unread == unsent) return true;   // all is read
-  return static_cast<std::int64_t>(unread / f.segment + 1) * f.sent.took_ps() < until_ps;
+/// as before. So all must be read, in either run, when a flow of the host ends or another one begins. What is read is
+/// sent later, so reading takes no longer than sending does.
+bool Leaps::reading_ends_in_time() const {
+  const std::map<NodeId, std::int64_t> ends = next_ends_ps();
+  for (const auto& [through, queue] : queues_) {
+    if (queue.size() > 1) return false;  // the payload of the next one is read behind this one's
+    const Under& f = under_way_.at(queue.front());
+    const std::uint64_t unread = cluster_.system().spare_bytes(f.qp, f.work_request).bytes;
+    if (unread == f.bytes - f.sent.position()) continue;  // all is read
+    const std::int64_t takes = time_of(f, unread);
+    if (takes > ends.at(std::get<0>(through)) || takes > time_left_ps()) return false;
+  }
+  return true;
 }
 
 std::optional<Leaps::Plan> Leaps::exactly(const std::vector<std::uint32_t>& flows) const {
-  const std::int64_t until_ps = left_to_begin_ps();
-  if (!std::ranges::all_of(queues_, [&](const auto& queue) { return reading_ends_in_time(queue.second, until_ps); }))
-    return std::nullopt;
+  if (!reading_ends_in_time()) return std::nullopt;
   std::int64_t longest = 0;
   for (const std::uint32_t f : flows) longest = std::max(longest, under_way_.at(f).sent.took_ps());
   std::int64_t period = longest;

@@ -56,6 +56,8 @@ class Leaps {
   [[nodiscard]] std::uint64_t packets_left_out() const { return packets_; }
 
   // What happens to flows, in the order of time. All are for on() only.
+  /// Some begin when others end.
+  void are_chained() { chained_ = true; }
   /// It will start at this time, by itself.
   void expect(std::int64_t start_ps) { starts_.insert(start_ps); }
   /// It has begun, by itself if it was expected, and will be posted at once.
@@ -106,8 +108,9 @@ class Leaps {
   [[nodiscard]] std::uint64_t room_in_page(const Under& flow) const;
   [[nodiscard]] std::uint64_t room_by_pages(const Under& flow) const;
   [[nodiscard]] std::int64_t time_left_ps() const;
-  [[nodiscard]] std::int64_t left_to_begin_ps() const;
-  [[nodiscard]] bool reading_ends_in_time(const std::deque<std::uint32_t>& queue, std::int64_t until_ps) const;
+  [[nodiscard]] static std::int64_t time_of(const Under& flow, std::uint64_t bytes);
+  [[nodiscard]] std::map<NodeId, std::int64_t> next_ends_ps() const;
+  [[nodiscard]] bool reading_ends_in_time() const;
   [[nodiscard]] std::optional<Plan> exactly(const std::vector<std::uint32_t>& flows) const;
   [[nodiscard]] std::optional<Plan> nearly(const std::vector<std::uint32_t>& flows) const;
   void leap(const Plan& plan);
@@ -120,6 +123,7 @@ class Leaps {
   std::map<QueuePair, std::deque<std::uint32_t>> queues_;  // flows under way by queue pair, in order; none is empty
   std::multiset<std::int64_t> starts_;                     // of flows that start by themselves
   std::uint32_t begun_ = 0;                                // flows that are not posted yet, and what else takes time
+  bool chained_ = false;                                   // what ends may let any host begin something
   std::map<NodeId, std::uint64_t> touched_;                // by host: bytes of its memory that flows have used before
   std::int64_t changed_ps_ = 0;                            // when a flow has last begun or ended
   std::uint64_t disturbances_ = 0;
