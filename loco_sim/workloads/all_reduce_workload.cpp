@@ -298,7 +298,7 @@ void start_all_reduce(const Setup& setup) {
   const Layout layout(setup.params.amount("size"), config.nodes);
   const auto ring =
       std::shared_ptr<Ring>(new Ring{.layout = layout,
-                                     .leaps = ChunkLeaps(setup, config.nodes),
+                                     .leaps = ChunkLeaps(setup, config.nodes, true),
                                      .rounds = {config.fast_forward, config.nodes, repeated_rows(layout, setup),
                                                 [&setup] { return disturbances(setup.cluster.system()); }},
                                      .memory = {},

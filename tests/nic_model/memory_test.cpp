@@ -1,16 +1,20 @@
-// Host memory: what it holds, whatever has been written over what; and what takes none of the simulating machine's.
+// Host memory: what it holds, whatever has been written over what; and what takes none of the simulating machine's; and
+// which bytes of payload were written.
 #include "nic_model/host/memory.hpp"
 
 #include <malloc.h>
 #include <random>
 #include <vector>
 
+#include "nic_model/engine/payloads.hpp"
 #include "nic_model/system.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;
 using nic::Address;
+using nic::ByteRange;
 using nic::HostMemory;
+using nic::Payloads;
 
 namespace {
 
@@ -133,4 +137,30 @@ TEST_CASE("a system whose hosts have foreign memory is no value") {
   CHECK_THROWS_AS(nic::System(system), std::logic_error);
   CHECK_THROWS_AS(static_cast<void>(system == system), std::logic_error);
   CHECK_THROWS_AS(system.behaviour_hash(), std::logic_error);
+}
+
+TEST_CASE("a payload buffer knows which 64ths of it were written, also by an earlier message in its storage") {
+  constexpr std::uint32_t kSize = 8U << 20U, kPart = kSize / 64;
+  Payloads payloads;
+  const std::uint32_t buffer = payloads.acquire(kSize);
+  CHECK(payloads.blank(buffer, 0, kSize));
+  payloads.edit(buffer, 0, 8)[0] = std::byte{1};
+  payloads.edit(buffer, kSize - 8, 8)[0] = std::byte{1};
+  CHECK_FALSE(payloads.blank(buffer, kPart - 1, 1));
+  CHECK(payloads.blank(buffer, kPart, kSize - 2 * kPart));
+  const ByteRange all = payloads.written(buffer, {0, kSize});
+  CHECK((all.from == 0 && all.to == kSize));
+  const ByteRange first = payloads.written(buffer, {8, kSize / 2});
+  CHECK((first.from == 8 && first.to == kPart));
+  payloads.release(buffer);
+
+  const std::uint32_t shorter = payloads.acquire(1000);  // in the same storage
+  CHECK_FALSE(payloads.blank(shorter, 0, 1000));
+  payloads.release(shorter);
+  const std::uint32_t longer = payloads.acquire(2 * kSize);  // in a new one
+  CHECK(payloads.blank(longer, 0, 2 * kSize));
+  const std::uint32_t part = payloads.acquire(100, 4096);  // bytes 4096 to 4195 of a message: 64ths of 2 bytes
+  payloads.edit(part, 4100, 4)[0] = std::byte{1};
+  const ByteRange set = payloads.written(part, {4096, 4196});
+  CHECK((set.from == 4100 && set.to == 4104));
 }

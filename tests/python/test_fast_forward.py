@@ -51,7 +51,6 @@ LONG_CHUNKS = {
     "a rank adds at a rate while it sends": (
         NO_MISSES, {"kind": "all_reduce", "algorithm": "ring", "size": "8MiB", "reduce_rate": "400Gbps"}),
     "a schedule": (NO_MISSES, {"kind": "all_gather", "algorithm": "ring", "size": "8MiB", "warmup": 1}),
-    "steps that differ": (NO_MISSES, {"kind": "all_reduce", "algorithm": "halving_doubling", "size": "6MiB"}),
     "pairs": (NO_MISSES, {"kind": "all_to_all", "algorithm": "pairwise", "size": "8MiB"}),
     "two channels": (NO_MISSES, {"kind": "all_reduce", "algorithm": "ring", "channels": 2, "size": "16MiB"}),
     "words placed as they come": (
@@ -90,6 +89,13 @@ def test_who_looks_into_a_run_has_it_whole(asks: dict):
 def test_other_algorithms_are_simulated_whole():
     for algorithm in ("halving_doubling", "double_tree"):
         assert left_out(ls.run(scenario(STAR, {"kind": "all_reduce", "algorithm": algorithm, "size": "2MiB"}, "approximate"))) == 0
+
+
+def test_chunks_of_several_parts_are_simulated_whole():
+    """Each part has a word that is summed, also those in the middle of a chunk."""
+    workload = {"kind": "all_reduce", "algorithm": "halving_doubling", "size": "6MiB", "iterations": 1}
+    result = ls.run(scenario({"kind": "star", "nodes": 4}, workload, "exact", NO_MISSES))
+    assert result.workload_counters["wrong"] == 0 and "packets_left_out" not in result.workload_counters
 
 
 def test_bad_words_are_refused():

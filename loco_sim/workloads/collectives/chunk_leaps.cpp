@@ -10,9 +10,10 @@ namespace {
 }
 }  // namespace
 
-ChunkLeaps::ChunkLeaps(const Setup& setup, std::uint32_t threads)
+ChunkLeaps::ChunkLeaps(const Setup& setup, std::uint32_t threads, bool possible)
     : leaps_(
-          setup.cluster, {.possible = setup.hosts.part().name.empty(), .least_under_way = threads, .one_place = false},
+          setup.cluster,
+          {.possible = possible && setup.hosts.part().name.empty(), .least_under_way = threads, .one_place = false},
           [this](std::uint32_t chunk, std::uint32_t bytes, std::uint32_t /*packets*/) { left_.at(chunk) -= bytes; }) {
   if (on()) setup.hosts.follow(this);
 }

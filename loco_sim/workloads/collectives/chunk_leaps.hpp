@@ -16,8 +16,9 @@ namespace loco::workloads::collectives {
 
 class ChunkLeaps final : public MessageFollower {
  public:
-  /// `threads`: of all ranks. Follows the messages of `setup`'s hosts, so it must outlive the run.
-  ChunkLeaps(const Setup& setup, std::uint32_t threads);
+  /// `threads`: of all ranks. `possible`: each chunk has one word of data, its first. Follows the messages of `setup`'s
+  /// hosts, so it must outlive the run.
+  ChunkLeaps(const Setup& setup, std::uint32_t threads, bool possible);
   ChunkLeaps(const ChunkLeaps&) = delete;
   ChunkLeaps& operator=(const ChunkLeaps&) = delete;
 

@@ -434,6 +434,7 @@ void start_collective(const Setup& setup, CollectivePlay play) {
   const CollectiveLayout layout(play.schedule, play.size / play.channels);
   std::vector<RankPlan> plans = plan(play.schedule);
   const std::uint32_t channels = play.channels;
+  const bool single = std::ranges::all_of(play.schedule.moves, [](const Move& m) { return m.pieces.size() == 1; });
   const ClusterConfig& config = setup.cluster.config();
   Rounds rounds(config.fast_forward, nodes * channels, rows(play, layout, config.profile),
                 [&setup] { return disturbances(setup.cluster.system()); });
@@ -444,7 +445,7 @@ void start_collective(const Setup& setup, CollectivePlay play) {
                                              .memory = std::vector<std::vector<Region>>(nodes),
                                              .done = std::vector<std::vector<std::vector<std::uint32_t>>>(
                                                  nodes, std::vector<std::vector<std::uint32_t>>(channels)),
-                                             .leaps = ChunkLeaps(setup, nodes * channels),
+                                             .leaps = ChunkLeaps(setup, nodes * channels, single),
                                              .rounds = std::move(rounds),
                                              .behind = std::vector<Behind>(channels),
                                              .ordered = !setup.hosts.delivery().order.writes_early});
