@@ -1,7 +1,7 @@
 #include "loco_sim/replay/replay_on.hpp"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
