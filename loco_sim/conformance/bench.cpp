@@ -1,11 +1,9 @@
 #include "loco_sim/conformance/bench.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
 #include <pthread.h>
 #include <random>
-#include <stdexcept>
 #include <sys/mman.h>
 #include <thread>
 #include <time.h>

@@ -1,7 +1,6 @@
 #include "loco_sim/networks/allowed.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/search.hpp"

@@ -9,11 +9,10 @@ namespace loco::networks {
 namespace {
 
 constexpr const char* kStyle =
-    "body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 1em}"
-    "table{border-collapse:collapse;margin:1em 0}td,th{padding:.25em .6em;text-align:right;border-bottom:1px solid "
-    "#ddd}"
-    "th{background:#f3f3f3}td:first-child,th:first-child{text-align:left}.paper{color:#777}.bad{color:#b00020}"
-    "pre{background:#f6f6f6;padding:.8em;overflow:auto}";
+    "body{font:15px/1.45 sans-serif;margin:2em auto;max-width:75em;padding:0 "
+    "1em}table{border-collapse:collapse;margin:1em 0}td,th{padding:.25em .6em;text-align:right;border-bottom:1px solid "
+    "#ddd}th{background:#f3f3f3}td:first-child,th:first-child{text-align:left}.paper{color:#777}.bad{color:#b00020}pre{"
+    "background:#f6f6f6;padding:.8em;overflow:auto}";
 
 std::string error_cell(std::uint64_t errors) {
   return errors == 0 ? "<td></td>" : fmt::format("<td class=bad>{}</td>", errors);
@@ -28,8 +27,8 @@ std::string paper_cells(const PaperRow& paper, int column) {
 
 std::string table(const Campaign& c) {
   std::string out =
-      "<table><tr><th rowspan=2>rule<th rowspan=2>processes<th rowspan=2>size<th rowspan=2>tests<th rowspan=2>of"
-      "<th rowspan=2>ms a test<th rowspan=2>outcomes<th colspan=2 class=paper>paper";
+      "<table><tr><th rowspan=2>rule<th rowspan=2>processes<th rowspan=2>size<th rowspan=2>tests<th rowspan=2>of<th "
+      "rowspan=2>ms a test<th rowspan=2>outcomes<th colspan=2 class=paper>paper";
   for (const Network& n : c.networks) out += fmt::format("<th colspan=4>{}", n.title);
   out += "</tr><tr><th class=paper>tests<th class=paper>outcomes";
   for (std::size_t n = 0; n < c.networks.size(); ++n)
@@ -65,8 +64,8 @@ std::string section(const Campaign& c, std::size_t n) {
   }
   if (t.unobserved.empty()) return out;
   out +=
-      "<h3>Expected and not seen, by the guarantees that would each explain it</h3>\n<table><tr><th>guarantee<th>"
-      "outcomes<th>for example</tr>\n";
+      "<h3>Expected and not seen, by the guarantees that would each explain "
+      "it</h3>\n<table><tr><th>guarantee<th>outcomes<th>for example</tr>\n";
   for (const auto& [by, u] : t.unobserved)
     out += fmt::format("<tr><td>{}<td>{}<td>{} of {}</tr>\n", text::in_html(by), u.outcomes, text::in_html(u.outcome),
                        text::in_html(u.test));
@@ -79,9 +78,8 @@ std::string campaign_html(const Campaign& c) {
   std::string out = fmt::format(
       "<!doctype html><html lang=en><meta charset=utf-8><title>coreRMA on simulated networks</title><style>{}</style>\n"
       "<h1>coreRMA tests on simulated networks</h1>\n<p>Table 6 of the coreRMA paper, for our networks: tests "
-      "generated "
-      "for each rule, outcomes that the stock rules expect, tests with other outcomes (errors), and how many of the "
-      "expected outcomes are seen. The paper's numbers are grey.</p>\n",
+      "generated for each rule, outcomes that the stock rules expect, tests with other outcomes (errors), and how many "
+      "of the expected outcomes are seen. The paper's numbers are grey.</p>\n",
       kStyle);
   out += table(c);
   out += "<h2>Why our numbers are not the paper's</h2>\n";

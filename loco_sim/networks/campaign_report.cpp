@@ -94,9 +94,8 @@ const std::vector<std::string>& why_numbers_differ() {
       "Tests: the paper's generator leaves out, within its bounds, programs that Alloy's scopes and symmetry breaking "
       "do not reach; ours has every program up to the bound, each once up to renaming, so that most rows have more. "
       "Where a row has more tests than are run, those are evenly spaced among all. IR says nothing about a process's "
-      "own "
-      "memory, and a single process can read nothing else locally: in that row IR is taken to hold there, too (SO), as "
-      "the paper has such tests. WS has none: when every write is read, R2 and R1 order two writes of a "
+      "own memory, and a single process can read nothing else locally: in that row IR is taken to hold there, too "
+      "(SO), as the paper has such tests. WS has none: when every write is read, R2 and R1 order two writes of a "
       "location as WS does, so that no cycle hangs on WS alone.",
       "Expected outcomes: of other tests, and counted as the values of all registers.",
       "Errors: hardware runs each test some thousand times, and shows what its delays happen to allow. Exploring tries "
@@ -155,10 +154,9 @@ std::string campaign_json(const Campaign& c, bool times) {
 }
 
 std::string campaign_csv(const Campaign& c, bool times) {
-  std::string text =
-      "rule,processes,size,tests,tests_in_bound," + std::string(times ? "ms_a_test," : "") +
-      "outcomes,network,errors,observed_percent,own_rules,"
-      "own_rules_errors,own_rules_observed_percent,paper_tests,paper_outcomes,paper_errors,paper_observed_percent\n";
+  std::string text = "rule,processes,size,tests,tests_in_bound," + std::string(times ? "ms_a_test," : "") +
+                     "outcomes,network,errors,observed_percent,own_rules,own_rules_errors,own_rules_observed_percent,"
+                     "paper_tests,paper_outcomes,paper_errors,paper_observed_percent\n";
   for (const CampaignRow& r : c.rows)
     for (std::size_t n = 0; n < c.networks.size(); ++n) {
       const Tally& t = r.networks[n];

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "hosts/costs.hpp"

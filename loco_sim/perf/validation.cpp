@@ -12,6 +12,7 @@
 
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/settings.hpp"
+#include "options/rows.hpp"
 #include "text/input_error.hpp"
 #include "yaml/node.hpp"
 
@@ -21,7 +22,9 @@ namespace {
 
 using options::member;
 using options::Option;
+using options::Range;
 using options::Type;
+namespace rows = options::rows;
 using scenario::Settings;
 using text::InputError;
 using yaml::Node;
@@ -35,41 +38,41 @@ constexpr Option of_bytes(Option option) {
   return option;
 }
 const std::array kTestOptions = {
-    member<&Options::test>({.key = "test", .choices = kTestNames}),
-    member<&Options::connection>({.key = "connection", .choices = kConnectionNames}),
-    member<&Options::topology>({.key = "topology", .choices = kWayNames}),
-    of_bytes(member<&Options::size>({.key = "size", .least = 1, .most = kMany})),
-    member<&Options::iterations>({.key = "iterations", .most = kMany}),
-    member<&Options::queue_pairs>({.key = "queue_pairs", .least = 1, .most = 65536}),
-    member<&Options::threads>({.key = "threads", .least = 1, .most = 4096}),
-    member<&Options::depth>({.key = "depth", .least = 1, .most = 65536}),
-    member<&Options::signal_every>({.key = "signal_every", .most = 65536}),
-    member<&Options::post_list>({.key = "post_list", .least = 1, .most = 65536}),
-    of_bytes(member<&Options::region>({.key = "region", .most = 1LL << 40})),
-    member<&Options::device_memory>({.key = "device_memory"}),
-    member<&Options::copy>({.key = "copy"}),
+    member<&Options::test>("test", kTestNames),
+    member<&Options::connection>("connection", kConnectionNames),
+    member<&Options::topology>("topology", kWayNames),
+    of_bytes(member<&Options::size>("size", {1, kMany})),
+    member<&Options::iterations>("iterations", Range{0, kMany}),
+    member<&Options::queue_pairs>("queue_pairs", {1, 65536}),
+    member<&Options::threads>("threads", {1, 4096}),
+    member<&Options::depth>("depth", {1, 65536}),
+    member<&Options::signal_every>("signal_every", Range{0, 65536}),
+    member<&Options::post_list>("post_list", {1, 65536}),
+    of_bytes(member<&Options::region>("region", Range{0, 1LL << 40})),
+    member<&Options::device_memory>("device_memory"),
+    member<&Options::copy>("copy"),
 };
 constexpr auto kRowOptions = std::to_array<Option>({
-    {.key = "what", .least = 1, .most = 80},
-    {.key = "hardware", .type = Type::map},
-    {.key = "inline", .type = Type::integer, .most = 4096},
-    {.key = "quick", .type = Type::boolean, .fallback = 0},
-    {.key = "stand_in", .type = Type::boolean, .fallback = 0},
-    {.key = "us", .least = 1, .most = 20},
-    {.key = "gbps", .least = 1, .most = 20},
-    {.key = "mib_s", .least = 1, .most = 20},
-    {.key = "mops", .least = 1, .most = 20},
+    rows::text("what", {1, 80}),
+    rows::map("hardware"),
+    rows::integer("inline", {0, 4096}),
+    rows::flag("quick", false),
+    rows::flag("stand_in", false),
+    rows::text("us", {1, 20}),
+    rows::text("gbps", {1, 20}),
+    rows::text("mib_s", {1, 20}),
+    rows::text("mops", {1, 20}),
 });
 
 constexpr auto kGroupOptions = std::to_array<Option>({
-    {.key = "title", .least = 1, .most = 120},
-    {.key = "source", .least = 1, .most = 400},
-    {.key = "note", .most = 4096},
-    {.key = "hardware", .type = Type::map},
-    {.key = "model", .type = Type::boolean, .fallback = 0},
-    {.key = "held_out", .type = Type::boolean, .fallback = 0},
-    {.key = "stand_in", .type = Type::boolean, .fallback = 0},
-    {.key = "rows", .type = Type::list},
+    rows::text("title", {1, 120}),
+    rows::text("source", {1, 400}),
+    rows::text("note", {0, 4096}),
+    rows::map("hardware"),
+    rows::flag("model", false),
+    rows::flag("held_out", false),
+    rows::flag("stand_in", false),
+    rows::list("rows"),
 });
 
 const Node& required(const Node& map, std::string_view key) {
@@ -228,8 +231,7 @@ std::string held_out_text(const std::vector<Outcome>& outcomes) {
   if (const Summary named = summarise(without_stand_ins(outcomes)); named.rows < h.rows)
     text += fmt::format(
         " Of {} of them the source does not name the NIC, or names one that has no\nprofile, and the nearest one "
-        "stands "
-        "in. Of the other {}, {} lie within 15 %; their mean absolute error is {:.1f} %,\nthe largest {:.1f} %.",
+        "stands in. Of the other {}, {} lie within 15 %; their mean absolute error is {:.1f} %,\nthe largest {:.1f} %.",
         h.rows - named.rows, named.rows, named.within_15, 100 * named.mean_absolute_error, 100 * named.worst);
   return text + "\n";
 }

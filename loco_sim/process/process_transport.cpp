@@ -1,10 +1,7 @@
 #include "loco_sim/process/process_transport.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <immintrin.h>
-#include <new>
 #include <poll.h>
 #include <sched.h>
 #include <stdexcept>

@@ -1,10 +1,10 @@
 #include "loco_sim/replay/replay_on.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <utility>
 
 #include "loco_sim/explore/core_verbs.hpp"
 #include "loco_sim/explore/deadline.hpp"
@@ -48,16 +48,8 @@ OnHardware search(const StraightLine& line, const nic::HardwareProfile& profile,
 }  // namespace
 
 std::string_view name(Shows shows) {
-  switch (shows) {
-    case Shows::seen:
-      return "seen";
-    case Shows::forbidden:
-      return "forbidden";
-    case Shows::not_seen:
-      return "not seen";
-    default:
-      return "not run";
-  }
+  constexpr std::array<std::string_view, 4> kNames = {"seen", "forbidden", "not seen", "not run"};
+  return kNames.at(static_cast<std::size_t>(shows));
 }
 
 OnHardware replay_on(const verify::Semantics& semantics, const verify::Schedule& schedule, const std::string& hardware,

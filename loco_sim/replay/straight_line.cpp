@@ -1,9 +1,7 @@
 #include "loco_sim/replay/straight_line.hpp"
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "model/litmus/assembler.hpp"
