@@ -440,12 +440,25 @@ def x3() -> float:
     return float(counters["retransmissions"]) / n2_rc_cut()
 
 
-@row("N4", "NSCC, 4 flows of 50 MB from other pods to one host, fat tree k = 4: last completion", 16270, "us", 0.04, "UEC's htsim", long=True)
-def n4() -> float:
+# The base round trip is that of the connection's way, which the program's also measures first: with a longer one, which
+# each flow finds out at a time of its own, they share the port less evenly.
+@functools.cache
+def four_senders() -> ls.Result:
+    ways = {**UEC, "congestion": {"algorithm": "nscc"}}
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "four.csv")
         Path(path).write_text("source,destination,bytes,start\n" + "".join(f"{h},0,50000000,0\n" for h in (4, 6, 9, 13)))
-        return last(run(UEC_NIC, fat_tree(4), {"kind": "flows", "flows": path, "ideal": "base_rtt"}, fabric=UEC))
+        return run(UEC_NIC, fat_tree(4), {"kind": "flows", "flows": path, "ideal": "base_rtt"}, fabric=ways)
+
+
+@row("N4", "NSCC, 4 flows of 50 MB from other pods to one host, fat tree k = 4: first completion", 15570, "us", 0.04, "UEC's htsim", long=True)
+def n4_first() -> float:
+    return float(four_senders().flows["completed_ps"].min()) / 1e6
+
+
+@row("N4", "the same: last completion", 16270, "us", 0.04, "UEC's htsim", long=True)
+def n4() -> float:
+    return last(four_senders())
 
 
 @pytest.mark.parametrize("row", [pytest.param(r, id=f"{r.id}-{n}", marks=[pytest.mark.long] if r.long else [])
