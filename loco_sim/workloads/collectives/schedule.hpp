@@ -70,7 +70,7 @@ struct Schedule {
   Pace pace = Pace::free;
   std::uint32_t under_way = 8;  ///< moves that a rank sends at once, of each stream where these are paced; few of
                                 ///< chunks, so that the first is not delayed
-  std::vector<Move> moves{};  ///< ascending by step
+  std::vector<Move> moves{};    ///< ascending by step
 };
 
 /// True if the algorithm can do that with this many ranks (at least 2). `group`: of hierarchical, the number of
