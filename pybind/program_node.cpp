@@ -170,7 +170,7 @@ std::optional<std::uint64_t> ProgramThread::perform(const Request& r) {
       return std::nullopt;
     }
     case Operation::object:
-      return node_.objects_.at(a[0])->call(static_cast<ObjectCall>(a[1]), a[2], a[3]);
+      return call(node_.objects_.at(a[0]), static_cast<ObjectCall>(a[1]), a[2], a[3]);
     default:
       return perform_remote(r);
   }

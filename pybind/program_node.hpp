@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/membership/channel.hpp"
@@ -96,7 +95,7 @@ class ProgramNode {
   manager manager_;
   program_memory memory_;
   std::vector<std::unique_ptr<barrier>> barriers_;  ///< null where this node takes no part
-  std::vector<std::unique_ptr<ProgramObject>> objects_;
+  std::vector<ProgramObject> objects_;
   std::unique_ptr<barrier> end_;  ///< null without objects
 };
 

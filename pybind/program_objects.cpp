@@ -1,10 +1,14 @@
 #include "pybind/program_objects.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <iterator>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
 
 #include "loco_sim/loco/locks/mutex.hpp"
 #include "loco_sim/loco/objects/atomic_var.hpp"
@@ -12,253 +16,164 @@
 #include "loco_sim/loco/objects/shared_queue.hpp"
 #include "loco_sim/loco/objects/var.hpp"
 #include "loco_sim/loco/objects/var_array.hpp"
+#include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/loco/store/kvstore.hpp"
 
 namespace loco::python {
 
 namespace {
 
-using Value = std::optional<std::uint64_t>;
+using Word = std::uint64_t;
+using Value = std::optional<Word>;
+using Numbers = std::vector<Word>;
 
-[[noreturn]] void refuse() { throw std::invalid_argument("this object has no such call"); }
+NodeId node_of(Word number) { return static_cast<NodeId>(number); }
 
-NodeId node_of(std::uint64_t number) { return static_cast<NodeId>(number); }
+/// A function of no, one or two words as a call; one without a result gives none.
+template <class F>
+ObjectFunction as_call(F f) {
+  return [f = std::move(f)](Word a, Word b) -> Value {
+    const auto apply = [&] {
+      if constexpr (std::is_invocable_v<const F&>)
+        return f();
+      else if constexpr (std::is_invocable_v<const F&, Word>)
+        return f(a);
+      else
+        return f(a, b);
+    };
+    if constexpr (!std::is_void_v<decltype(apply())>) return apply();
+    apply();
+    return std::nullopt;
+  };
+}
 
-/// The calls that variables and elements of state tables have; `pull` says from where.
+/// The calls that variables and state tables have. `part(a)`: the copy that a call names; `own`: what it names for this
+/// node's own. `pull(part, a, key)` gets it. Each call has a key, and so a work id.
 template <class Part, class Pull>
-Value call_part(manager& mgr, Part& part, ObjectCall what, std::uint64_t a, const Pull& pull) {
-  ack_key key(mgr);
-  switch (what) {
-    case ObjectCall::load:
-      return part.load();
-    case ObjectCall::write:
-      part.store(a);
-      return std::nullopt;
-    case ObjectCall::push:
-      part.push(node_of(a), key);
-      break;
-    case ObjectCall::broadcast:
-      part.push_broadcast(key);
-      break;
-    case ObjectCall::pull:
-      pull(key);
+ProgramObject calls_of_copies(manager& mgr, Word own, Part part, Pull pull) {
+  const auto with_key = [&mgr](auto f) {
+    return as_call([&mgr, f](Word a) {
+      ack_key key(mgr);
+      return f(a, key);
+    });
+  };
+  const auto waited = [with_key](auto post) {
+    return with_key([post](Word a, ack_key& key) {
+      post(a, key);
       key.wait();
-      return part.load();
-    default:
-      refuse();
-  }
-  key.wait();
-  return std::nullopt;
+    });
+  };
+  return {{ObjectCall::load, with_key([=](Word a, ack_key&) { return part(a).load(); })},
+          {ObjectCall::write, with_key([=](Word value, ack_key&) { part(own).store(value); })},
+          {ObjectCall::push, waited([=](Word node, ack_key& key) { part(own).push(node_of(node), key); })},
+          {ObjectCall::broadcast, waited([=](Word, ack_key& key) { part(own).push_broadcast(key); })},
+          {ObjectCall::pull, with_key([=](Word a, ack_key& key) {
+             pull(part(a), a, key);
+             key.wait();
+             return part(a).load();
+           })}};
 }
 
-Value call_owned(manager& mgr, owned_part<std::uint64_t>& part, ObjectCall what, std::uint64_t a) {
-  return call_part(mgr, part, what, a, [&](ack_key& key) { part.pull(key); });
+/// Owned parts are pulled from their owner.
+constexpr auto kFromOwner = [](auto& part, Word, ack_key& key) { part.pull(key); };
+
+ProgramObject make_var(manager& mgr, const std::string& name, const Numbers&, const std::vector<NodeId>&) {
+  const auto made = std::make_shared<var<Word>>(mgr, name);
+  return calls_of_copies(
+      mgr, 0, [made](Word) -> auto& { return *made; },
+      [](auto& copy, Word node, ack_key& key) { copy.pull(node_of(node), key); });
 }
 
-class Var final : public ProgramObject {
- public:
-  Var(manager& mgr, const std::string& name) : mgr_(mgr), var_(mgr, name) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
-    return call_part(mgr_, var_, what, a, [&](ack_key& key) { var_.pull(node_of(a), key); });
-  }
+ProgramObject make_owned_var(manager& mgr, const std::string& name, const Numbers& n, const std::vector<NodeId>&) {
+  const auto made = std::make_shared<owned_var<Word>>(mgr, name, node_of(n.at(0)));
+  return calls_of_copies(
+      mgr, 0, [made](Word) -> auto& { return *made; }, kFromOwner);
+}
 
- private:
-  manager& mgr_;
-  var<std::uint64_t> var_;
-};
-
-class OwnedVar final : public ProgramObject {
- public:
-  OwnedVar(manager& mgr, const std::string& name, NodeId owner) : mgr_(mgr), var_(mgr, name, owner) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override { return call_owned(mgr_, var_, what, a); }
-
- private:
-  manager& mgr_;
-  owned_var<std::uint64_t> var_;
-};
+ProgramObject make_atomic_var(manager& mgr, const std::string& name, const Numbers& n, const std::vector<NodeId>&) {
+  const auto made = std::make_shared<atomic_var<Word>>(mgr, name, node_of(n.at(0)), n.at(1));
+  return {{ObjectCall::load, as_call([made] { return made->load(); })},
+          {ObjectCall::write, as_call([made](Word value) { made->store(value); })},
+          {ObjectCall::add, as_call([made](Word value) { return made->fetch_add(value); })},
+          {ObjectCall::exchange, as_call([made](Word value) { return made->exchange(value); })},
+          {ObjectCall::compare_exchange, as_call([made](Word expected, Word desired) {
+             made->compare_exchange(expected, desired);
+             return expected;
+           })}};
+}
 
 /// An element a node.
-class StateTable final : public ProgramObject {
- public:
-  StateTable(manager& mgr, const std::string& name) : mgr_(mgr), owners_(mgr.num_nodes()), table_(mgr, name, all()) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
-    const bool names_element = what == ObjectCall::load || what == ObjectCall::pull;
-    return call_owned(mgr_, table_[names_element ? a : mgr_.my_node()], what, a);
-  }
+ProgramObject make_state_table(manager& mgr, const std::string& name, const Numbers&, const std::vector<NodeId>&) {
+  std::vector<NodeId> owners(mgr.num_nodes());
+  std::iota(owners.begin(), owners.end(), NodeId{0});
+  const auto made = std::make_shared<var_array<Word>>(mgr, name, owners);
+  return calls_of_copies(
+      mgr, mgr.my_node(), [made](Word element) -> auto& { return (*made)[element]; }, kFromOwner);
+}
 
- private:
-  std::span<const NodeId> all() {
-    std::iota(owners_.begin(), owners_.end(), NodeId{0});
-    return owners_;
-  }
+Word word_of(const ring_buffer::Message& message) {
+  Word value = 0;
+  std::memcpy(&value, message.data(), std::min(message.size(), sizeof value));
+  return value;
+}
 
-  manager& mgr_;
-  std::vector<NodeId> owners_;
-  var_array<std::uint64_t> table_;
-};
+ProgramObject make_ring(manager& mgr, const std::string& name, const Numbers& n, const std::vector<NodeId>& users) {
+  const NodeId writer = node_of(n.at(0));
+  ring_options options{.bytes = n.at(1), .threads_per_node = static_cast<std::uint32_t>(n.at(2))};
+  std::ranges::copy_if(users, std::back_inserter(options.readers), [&](NodeId user) { return user != writer; });
+  const auto made = std::make_shared<ring_buffer>(mgr, name, writer, std::move(options));
+  return {
+      {ObjectCall::send, as_call([made](Word word) { made->send(std::as_bytes(std::span(&word, 1))); })},
+      {ObjectCall::try_send, as_call([made](Word word) { return made->try_send(std::as_bytes(std::span(&word, 1))); })},
+      {ObjectCall::receive, as_call([made] { return word_of(made->receive()); })},
+      {ObjectCall::try_receive, as_call([made] {
+         const std::optional<ring_buffer::Message> message = made->try_receive();
+         return message ? Value(word_of(*message)) : std::nullopt;
+       })}};
+}
 
-class AtomicVar final : public ProgramObject {
- public:
-  AtomicVar(manager& mgr, const std::string& name, NodeId home, std::uint64_t initial)
-      : var_(mgr, name, home, initial) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t b) override {
-    switch (what) {
-      case ObjectCall::load:
-        return var_.load();
-      case ObjectCall::write:
-        var_.store(a);
-        return std::nullopt;
-      case ObjectCall::add:
-        return var_.fetch_add(a);
-      case ObjectCall::exchange:
-        return var_.exchange(a);
-      case ObjectCall::compare_exchange:
-        var_.compare_exchange(a, b);
-        return a;
-      default:
-        refuse();
-    }
-  }
+ProgramObject make_queue(manager& mgr, const std::string& name, const Numbers& n, const std::vector<NodeId>&) {
+  const auto made = std::make_shared<shared_queue<Word>>(mgr, name, n.at(0), node_of(n.at(1)));
+  return {{ObjectCall::enqueue, as_call([made](Word word) { made->push(word); })},
+          {ObjectCall::try_enqueue, as_call([made](Word word) { return made->try_push(word); })},
+          {ObjectCall::dequeue, as_call([made] { return made->next(); })},
+          {ObjectCall::try_dequeue, as_call([made] { return made->try_pop(); })},
+          {ObjectCall::close, as_call([made] { made->close(); })}};
+}
 
- private:
-  atomic_var<std::uint64_t> var_;
-};
+ProgramObject make_mutex(manager& mgr, const std::string& name, const Numbers& n, const std::vector<NodeId>&) {
+  const auto made = std::make_shared<mutex>(mgr, name, node_of(n.at(0)),
+                                            mutex_options{.hand_overs_max = static_cast<std::uint32_t>(n.at(1))});
+  const auto time = [](Word picoseconds) { return run_clock::duration(static_cast<std::int64_t>(picoseconds)); };
+  return {{ObjectCall::lock, as_call([made] { made->lock(); })},
+          {ObjectCall::try_lock, as_call([made] { return made->try_lock(); })},
+          {ObjectCall::try_lock_for, as_call([made, time](Word ps) { return made->try_lock_for(time(ps)); })},
+          {ObjectCall::unlock, as_call([made] { made->unlock(); })}};
+}
 
-class Ring final : public ProgramObject {
- public:
-  Ring(manager& mgr, const std::string& name, NodeId writer, ring_options options)
-      : ring_(mgr, name, writer, std::move(options)) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
-    const auto text = std::as_bytes(std::span(&a, 1));
-    switch (what) {
-      case ObjectCall::send:
-        ring_.send(text);
-        return std::nullopt;
-      case ObjectCall::try_send:
-        return ring_.try_send(text) ? 1 : 0;
-      case ObjectCall::receive:
-        return word(ring_.receive());
-      case ObjectCall::try_receive: {
-        const std::optional<ring_buffer::Message> message = ring_.try_receive();
-        return message ? Value(word(*message)) : std::nullopt;
-      }
-      default:
-        refuse();
-    }
-  }
+ProgramObject make_store(manager& mgr, const std::string& name, const Numbers& n, const std::vector<NodeId>&) {
+  const auto made = std::make_shared<kvstore>(mgr, name, kv_options{.slots_per_node = n.at(0)});
+  return {{ObjectCall::lookup, as_call([made](Word key) { return made->lookup(key); })},
+          {ObjectCall::insert, as_call([made](Word key, Word value) { return made->insert(key, value); })},
+          {ObjectCall::update, as_call([made](Word key, Word value) { return made->update(key, value); })},
+          {ObjectCall::erase, as_call([made](Word key) { return made->erase(key); })}};
+}
 
- private:
-  static std::uint64_t word(const ring_buffer::Message& message) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, message.data(), std::min(message.size(), sizeof value));
-    return value;
-  }
-
-  ring_buffer ring_;
-};
-
-class Queue final : public ProgramObject {
- public:
-  Queue(manager& mgr, const std::string& name, std::uint64_t capacity, NodeId home)
-      : queue_(mgr, name, capacity, home) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
-    switch (what) {
-      case ObjectCall::enqueue:
-        queue_.push(a);
-        return std::nullopt;
-      case ObjectCall::try_enqueue:
-        return queue_.try_push(a) ? 1 : 0;
-      case ObjectCall::dequeue:
-        return queue_.next();
-      case ObjectCall::try_dequeue:
-        return queue_.try_pop();
-      case ObjectCall::close:
-        queue_.close();
-        return std::nullopt;
-      default:
-        refuse();
-    }
-  }
-
- private:
-  shared_queue<std::uint64_t> queue_;
-};
-
-class Mutex final : public ProgramObject {
- public:
-  Mutex(manager& mgr, const std::string& name, NodeId home, std::uint32_t hand_overs_max)
-      : mutex_(mgr, name, home, {.hand_overs_max = hand_overs_max}) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t) override {
-    switch (what) {
-      case ObjectCall::lock:
-        mutex_.lock();
-        return std::nullopt;
-      case ObjectCall::try_lock:
-        return mutex_.try_lock() ? 1 : 0;
-      case ObjectCall::try_lock_for:
-        return mutex_.try_lock_for(run_clock::duration(static_cast<std::int64_t>(a))) ? 1 : 0;
-      case ObjectCall::unlock:
-        mutex_.unlock();
-        return std::nullopt;
-      default:
-        refuse();
-    }
-  }
-
- private:
-  mutex mutex_;
-};
-
-class Store final : public ProgramObject {
- public:
-  Store(manager& mgr, const std::string& name, std::uint64_t slots) : store_(mgr, name, {.slots_per_node = slots}) {}
-  Value call(ObjectCall what, std::uint64_t a, std::uint64_t b) override {
-    switch (what) {
-      case ObjectCall::lookup:
-        return store_.lookup(a);
-      case ObjectCall::insert:
-        return store_.insert(a, b) ? 1 : 0;
-      case ObjectCall::update:
-        return store_.update(a, b) ? 1 : 0;
-      case ObjectCall::erase:
-        return store_.erase(a) ? 1 : 0;
-      default:
-        refuse();
-    }
-  }
-
- private:
-  kvstore store_;
-};
+/// By ObjectKind.
+constexpr std::array kMakers = {make_var,  make_owned_var, make_atomic_var, make_state_table,
+                                make_ring, make_queue,     make_mutex,      make_store};
+static_assert(kMakers.size() == kObjectNames.size());
 
 }  // namespace
 
-std::unique_ptr<ProgramObject> make_object(manager& mgr, const ObjectDeclaration& of,
-                                           const std::vector<NodeId>& users) {
-  const auto number = [&of](std::size_t i) { return of.numbers.at(i); };
-  switch (of.kind) {
-    case ObjectKind::var:
-      return std::make_unique<Var>(mgr, of.name);
-    case ObjectKind::owned_var:
-      return std::make_unique<OwnedVar>(mgr, of.name, node_of(number(0)));
-    case ObjectKind::atomic_var:
-      return std::make_unique<AtomicVar>(mgr, of.name, node_of(number(0)), number(1));
-    case ObjectKind::sst:
-      return std::make_unique<StateTable>(mgr, of.name);
-    case ObjectKind::ring: {
-      const NodeId writer = node_of(number(0));
-      ring_options options{.bytes = number(1), .threads_per_node = static_cast<std::uint32_t>(number(2))};
-      std::ranges::copy_if(users, std::back_inserter(options.readers), [&](NodeId n) { return n != writer; });
-      return std::make_unique<Ring>(mgr, of.name, writer, std::move(options));
-    }
-    case ObjectKind::queue:
-      return std::make_unique<Queue>(mgr, of.name, number(0), node_of(number(1)));
-    case ObjectKind::mutex:
-      return std::make_unique<Mutex>(mgr, of.name, node_of(number(0)), static_cast<std::uint32_t>(number(1)));
-    case ObjectKind::store:
-      return std::make_unique<Store>(mgr, of.name, number(0));
-  }
-  throw std::invalid_argument("no such kind of object");
+ProgramObject make_object(manager& mgr, const ObjectDeclaration& of, const std::vector<NodeId>& users) {
+  return kMakers.at(static_cast<std::size_t>(of.kind))(mgr, of.name, of.numbers, users);
+}
+
+Value call(const ProgramObject& object, ObjectCall what, Word a, Word b) {
+  const auto found = object.find(what);
+  if (found == object.end()) throw std::invalid_argument("this object has no such call");
+  return found->second(a, b);
 }
 
 }  // namespace loco::python

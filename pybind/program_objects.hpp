@@ -4,10 +4,10 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "loco_sim/loco/membership/manager.hpp"
@@ -69,19 +69,14 @@ struct ObjectDeclaration {
   std::vector<std::uint64_t> numbers;
 };
 
-/// One of them on a node.
-class ProgramObject {
- public:
-  ProgramObject() = default;
-  ProgramObject(const ProgramObject&) = delete;
-  ProgramObject& operator=(const ProgramObject&) = delete;
-  virtual ~ProgramObject() = default;
-  /// Throws std::invalid_argument for a call that the object does not have; Python's classes check that first.
-  virtual std::optional<std::uint64_t> call(ObjectCall what, std::uint64_t a, std::uint64_t b) = 0;
-};
+using ObjectFunction = std::function<std::optional<std::uint64_t>(std::uint64_t a, std::uint64_t b)>;
+
+/// One of them on a node: what each of its calls does. The functions own it.
+using ProgramObject = std::map<ObjectCall, ObjectFunction>;
 
 /// `users`: the nodes that run threads.
-[[nodiscard]] std::unique_ptr<ProgramObject> make_object(manager& mgr, const ObjectDeclaration& of,
-                                                         const std::vector<NodeId>& users);
+[[nodiscard]] ProgramObject make_object(manager& mgr, const ObjectDeclaration& of, const std::vector<NodeId>& users);
+/// Throws std::invalid_argument for a call that the object does not have; Python's classes check that first.
+std::optional<std::uint64_t> call(const ProgramObject& object, ObjectCall what, std::uint64_t a, std::uint64_t b);
 
 }  // namespace loco::python
