@@ -1,6 +1,5 @@
 #include "model/check.hpp"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 

@@ -7,10 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "model/check.hpp"
 #include "model/trace_index.hpp"
 
 namespace loco::model {

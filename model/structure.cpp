@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "model/stamps.hpp"
 #include "model/witness.hpp"
 
 namespace loco::model {
@@ -23,8 +22,8 @@ Library library_of(Method m) {
 }
 
 bool names_twice(std::vector<std::uint32_t> names) {
-  std::sort(names.begin(), names.end());
-  return std::adjacent_find(names.begin(), names.end()) != names.end();
+  std::ranges::sort(names);
+  return std::ranges::adjacent_find(names) != names.end();
 }
 
 void check_tables(const Trace& t, Reports& r) {

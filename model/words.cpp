@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "model/check.hpp"
-#include "model/stamps.hpp"
 #include "model/trace_index.hpp"
 #include "text/shown.hpp"
 

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "model/rules.hpp"
 #include "model/trace.hpp"
 
 namespace loco::model {

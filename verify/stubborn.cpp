@@ -1,7 +1,6 @@
 #include "verify/stubborn.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace loco::verify {
 

@@ -1,7 +1,6 @@
 // Writes instructions into the threads of a program: the words in which LOCO's implementations are told.
 #pragma once
 
-#include <string>
 #include <utility>
 
 #include "model/litmus/program.hpp"

@@ -37,12 +37,27 @@ std::vector<std::string> documents_at(const std::string& path) {
   if (error) throw std::invalid_argument(path + ": expected a folder that can be read, found: " + error.message());
   if (found.empty())
     throw std::invalid_argument(path + ": expected a folder with litmus documents (*.yaml, *.litmus), found none");
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
 std::string percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? "100 %" : std::to_string(100 * part / whole) + " %";
+}
+
+const std::string& model_of(const CommandOptions& options, const Program& p) {
+  return options.model.empty() ? p.model : options.model;
+}
+
+Options declarative_options(const CommandOptions& options, TimeLimit& limit) {
+  Options o = options.declarative;
+  o.model = options.model;
+  o.executions_max = options.engine_options.max_executions;
+  o.memory_max = options.engine_options.max_memory;
+  o.poll = options.engine_options.poll;
+  o.out_of_time = limit.question();
+  o.time_limit = limit.text();
+  return o;
 }
 
 class Command {
@@ -99,7 +114,7 @@ class Command {
 
   void describe_test(const Program& p) {
     TimeLimit limit(options_.engine_options.max_seconds);
-    out_ << describe(p, declarative_options(limit)) << "\n";
+    out_ << describe(p, declarative_options(options_, limit)) << "\n";
   }
 
   void write_for_herd(const std::vector<const Program*>& chosen) {
@@ -185,39 +200,20 @@ class Command {
 
   Result run_engine(const std::string& engine, const Program& p, TimeLimit& limit) {
     const auto start = std::chrono::steady_clock::now();
-    const std::string model = options_.model.empty() ? p.model : options_.model;
     Result r;
     try {
-      if (engine == "declarative") {
-        r = enumerate(p, declarative_options(limit));
-      } else {
-        EngineOptions o = options_.engine_options;
-        o.model = model;
-        r = engines_.at(engine)(p, o);
-      }
+      r = litmus::run_engine(options_, engines_, engine, p, limit);
     } catch (const std::bad_alloc&) {  // of this test; the others may do with less
-      r = {};
       r.cut_short = true;
       r.complete = r.complete_in_bound = false;
       r.notes.emplace_back("stopped early: there was no more memory");
+      r.name = p.name;
+      r.model = model_of(options_, p);
+      r.engine = engine;
+      if (engine != "declarative") judge(p, false, r);
     }
-    r.name = p.name;
-    r.model = model;
-    r.engine = engine;
-    if (engine != "declarative") judge(p, false, r);
     r.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return r;
-  }
-
-  Options declarative_options(TimeLimit& limit) const {
-    Options o = options_.declarative;
-    o.model = options_.model;
-    o.executions_max = options_.engine_options.max_executions;
-    o.memory_max = options_.engine_options.max_memory;
-    o.poll = options_.engine_options.poll;
-    o.out_of_time = limit.question();
-    o.time_limit = limit.text();
-    return o;
   }
 
   /// All engines on one program: every outcome seen must be allowed.
@@ -273,7 +269,7 @@ class Command {
     std::size_t next = 0;
     const auto precedes = [&](OutcomeView o) {
       const OutcomeView m = more.row(next);
-      return std::lexicographical_compare(m.begin(), m.end(), o.begin(), o.end());
+      return std::ranges::lexicographical_compare(m, o);
     };
     list_outcomes(results.front(), stop, [&](std::size_t i) {
       const OutcomeView o = results.front().outcomes.row(i);
@@ -307,7 +303,7 @@ class Command {
 
   void explain(const Program& p) {
     TimeLimit limit(options_.engine_options.max_seconds);
-    const Options o = declarative_options(limit);
+    const Options o = declarative_options(options_, limit);
     const auto tell = [&](const Explanation& e) {
       out_ << to_text(e);
       if (options_.drawings != nullptr) options_.drawings->push_back(to_dot(e));
@@ -381,6 +377,19 @@ std::string TimeLimit::text() const {
   std::array<char, 32> digits{};
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), seconds_);
   return std::string(digits.data(), error == std::errc{} ? end : digits.data()) + " s";
+}
+
+Result run_engine(const CommandOptions& options, const std::map<std::string, Engine>& engines,
+                  const std::string& engine, const Program& p, TimeLimit& limit) {
+  if (engine == "declarative") return enumerate(p, declarative_options(options, limit));
+  EngineOptions o = options.engine_options;
+  o.model = model_of(options, p);
+  Result r = engines.at(engine)(p, o);
+  r.name = p.name;
+  r.model = o.model;
+  r.engine = engine;
+  judge(p, false, r);
+  return r;
 }
 
 int run_litmus_command(const CommandOptions& options, const std::map<std::string, Engine>& engines, std::ostream& out,

@@ -69,6 +69,10 @@ struct CommandOptions {
   std::vector<std::string>* drawings = nullptr;  ///< takes the Graphviz drawings of these, one a test and cycle
 };
 
+/// What one engine finds of a program: the declarative one, or one of those handed in.
+[[nodiscard]] Result run_engine(const CommandOptions& options, const std::map<std::string, Engine>& engines,
+                                const std::string& engine, const Program& program, TimeLimit& limit);
+
 /// The tests of all files under the chosen engines. Returns the exit status: 0 all verdicts ok, 1 one failed, 2 bad
 /// input (one line on `err`), 3 none failed, but some are not known: not run, or cut short by a limit. With a model,
 /// tests that are none of it are left out (one line on `err`), all of them bad input.

@@ -1,7 +1,5 @@
 #include "model/litmus/execution_sink.hpp"
 
-#include <algorithm>
-
 namespace loco::model::litmus {
 
 bool ExecutionSink::known(const Outcome& outcome) const { return result.outcomes.contains(outcome); }

@@ -1,7 +1,6 @@
 #include "text/json.hpp"
 
 #include <nlohmann/json.hpp>
-#include <ostream>
 #include <sstream>
 
 #include "model/litmus/command.hpp"

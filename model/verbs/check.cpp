@@ -1,6 +1,5 @@
 #include "model/verbs/check.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 

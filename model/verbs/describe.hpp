@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "model/verbs/graph.hpp"
 #include "model/verbs/races.hpp"

@@ -1,8 +1,6 @@
 #include "model/verbs/graph.hpp"
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>

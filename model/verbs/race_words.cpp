@@ -3,7 +3,6 @@
 #include <array>
 #include <fmt/format.h>
 #include <set>
-#include <stdexcept>
 #include <string>
 
 #include "model/verbs/describe.hpp"

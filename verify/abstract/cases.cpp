@@ -24,8 +24,7 @@ struct Part {
 bool add(Conjunction& conjunction, const Linear& atom) {
   const Linear tight = tightened(atom);
   if (tight.is_constant()) return tight.constant <= 0;
-  if (std::find(conjunction.atoms.begin(), conjunction.atoms.end(), tight) == conjunction.atoms.end())
-    conjunction.atoms.push_back(tight);
+  if (std::ranges::find(conjunction.atoms, tight) == conjunction.atoms.end()) conjunction.atoms.push_back(tight);
   return true;
 }
 
@@ -35,8 +34,7 @@ std::optional<Conjunction> both(const Conjunction& a, const Conjunction& b) {
     if (!add(result, atom)) return std::nullopt;
   }
   for (const Standing& s : b.standing) {
-    if (std::find(result.standing.begin(), result.standing.end(), s) == result.standing.end())
-      result.standing.push_back(s);
+    if (std::ranges::find(result.standing, s) == result.standing.end()) result.standing.push_back(s);
   }
   return result;
 }

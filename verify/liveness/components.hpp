@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "verify/liveness/check.hpp"

@@ -1,6 +1,5 @@
 #include "verify/liveness/shifts.hpp"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 

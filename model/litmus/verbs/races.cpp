@@ -1,6 +1,5 @@
 #include "model/litmus/verbs/races.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "model/litmus/order_graph.hpp"
