@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <pybind11/stl.h>
-#include <variant>
-#include <vector>
 
 #include "text/input_error.hpp"
 

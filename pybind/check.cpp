@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "model/stamps.hpp"
 #include "pybind/bindings.hpp"
 #include "pybind/interruption.hpp"
 

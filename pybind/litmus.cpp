@@ -2,7 +2,6 @@
 #include "model/litmus/litmus.hpp"
 
 #include <chrono>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
@@ -34,13 +33,6 @@ struct Ran {
   std::string text;
 };
 
-litmus::Options declarative(const std::string& model, std::function<void()> poll = {}) {
-  litmus::Options options;
-  options.model = model;
-  options.poll = std::move(poll);
-  return options;
-}
-
 /// A cell of the stamp order to turn round ("": none), and variants by name.
 litmus::ModelOptions variant(const std::string& flip, const std::vector<std::string>& variants) {
   litmus::ModelOptions options;
@@ -49,43 +41,21 @@ litmus::ModelOptions variant(const std::string& flip, const std::vector<std::str
   return options;
 }
 
-litmus::Result result_of(const litmus::Program& program, const std::string& engine,
-                         const litmus::EngineOptions& options, int loop_bound, const litmus::ModelOptions& variant) {
-  if (engine == "declarative") {
-    litmus::Options of_model = declarative(options.model);
-    of_model.model_options = variant;
-    of_model.loop_bound = loop_bound;
-    of_model.executions_max = options.max_executions;
-    of_model.poll = options.poll;
-    litmus::TimeLimit limit(options.max_seconds);
-    of_model.out_of_time = limit.question();
-    of_model.time_limit = limit.text();
-    return litmus::enumerate(program, of_model);
-  }
-  const std::map<std::string, litmus::Engine> engines = explore::engines();
-  const auto found = engines.find(engine);
-  if (found == engines.end()) {
-    std::string known = "declarative";
-    for (const auto& [name, unused] : engines) known += ", " + name;
-    throw std::invalid_argument("engine: expected one of " + known + ", found '" + engine + "'");
-  }
-  litmus::Result result = found->second(program, options);
-  result.name = program.name;
-  result.model = options.model;
-  result.engine = engine;
-  litmus::judge(program, false, result);
-  return result;
-}
-
 /// Keywords as the rows of commands::Litmus.
 Ran run(const litmus::Program& program, const py::dict& given) {
   auto arguments = taken<commands::Litmus>("litmus", given);
-  litmus::EngineOptions& options = arguments.options.engine_options;
-  options.model = arguments.options.model.empty() ? program.model : arguments.options.model;
+  litmus::CommandOptions& options = arguments.options;
+  const std::map<std::string, litmus::Engine> engines = explore::engines();
+  if (options.engine != "declarative" && !engines.contains(options.engine)) {
+    std::string known = "declarative";
+    for (const auto& [name, unused] : engines) known += ", " + name;
+    throw std::invalid_argument("engine: expected one of " + known + ", found '" + options.engine + "'");
+  }
+  options.declarative.model_options = variant(arguments.flip, arguments.variants);
   const litmus::Result result = interruptible([&](Interruption& interruption) {
-    options.poll = [&] { interruption.stop_if_requested(); };
-    return result_of(program, arguments.options.engine, options, arguments.options.declarative.loop_bound,
-                     variant(arguments.flip, arguments.variants));
+    options.engine_options.poll = [&] { interruption.stop_if_requested(); };
+    litmus::TimeLimit limit(options.engine_options.max_seconds);
+    return litmus::run_engine(options, engines, options.engine, program, limit);
   });
   return {litmus::verdict_of(result) == litmus::Verdict::ok, result.complete, litmus::to_json({&program}, {result}),
           litmus::to_herd_text(program, result)};
@@ -104,7 +74,10 @@ py::tuple tuple_of(const litmus::Explanation& e) {
 template <class Question>
 auto asked(const std::string& model, const Question& question) {
   return interruptible([&](Interruption& interruption) {
-    return question(declarative(model, [&] { interruption.stop_if_requested(); }));
+    litmus::Options options;
+    options.model = model;
+    options.poll = [&] { interruption.stop_if_requested(); };
+    return question(options);
   });
 }
 
@@ -145,6 +118,14 @@ std::pair<std::string, std::string> robust(const litmus::Program& program, const
   return {litmus::robust_json(report).dump(), litmus::to_text(report)};
 }
 
+/// The tests of the model, and why others are none of it.
+template <auto parse, class... Source>
+std::pair<std::vector<litmus::Program>, std::vector<std::string>> parsed(Source... source, const std::string& model) {
+  std::vector<std::string> left_out;
+  std::vector<litmus::Program> programs = parse(source..., {.model = model, .left_out = &left_out});
+  return {std::move(programs), std::move(left_out)};
+}
+
 }  // namespace
 
 void bind_litmus(py::module_& m) {
@@ -156,22 +137,8 @@ void bind_litmus(py::module_& m) {
       .def_readonly("complete", &Ran::complete)
       .def_readonly("json", &Ran::json)
       .def_readonly("text", &Ran::text);
-  m.def(
-      "parse_litmus_file",
-      [](const std::string& path, const std::string& model) {
-        std::vector<std::string> left_out;
-        std::vector<litmus::Program> programs = litmus::parse_file(path, {.model = model, .left_out = &left_out});
-        return std::pair(std::move(programs), std::move(left_out));
-      },
-      Released());
-  m.def(
-      "parse_litmus_text",
-      [](const std::string& text, const std::string& file, const std::string& model) {
-        std::vector<std::string> left_out;
-        std::vector<litmus::Program> programs = litmus::parse_text(text, file, {.model = model, .left_out = &left_out});
-        return std::pair(std::move(programs), std::move(left_out));
-      },
-      Released());
+  m.def("parse_litmus_file", &parsed<litmus::parse_file, const std::string&>, Released());
+  m.def("parse_litmus_text", &parsed<litmus::parse_text, const std::string&, const std::string&>, Released());
   m.def("run_litmus", &run);
   m.def("check_litmus", [](const py::dict& given) { (void)taken<commands::Litmus>("litmus", given); });
   m.def("check_robust", [](const py::dict& given) { (void)taken<commands::Robust>("robust", given); });

@@ -2,7 +2,6 @@
 #include "loco_sim/commands/perf.hpp"
 
 #include <pybind11/stl.h>
-#include <string>
 
 #include "loco_sim/scenario/hardware.hpp"
 #include "pybind/arguments.hpp"

@@ -13,24 +13,13 @@
 #include "loco_sim/transport/cluster.hpp"
 #include "loco_sim/workloads/thread_team.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/generator_thread.hpp"
 #include "pybind/interruption.hpp"
 #include "pybind/program_node.hpp"
 
 namespace loco::python {
 
 namespace {
-
-/// A generator has raised; the exception is in Program::error.
-class GeneratorFailed : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-struct Generator {
-  std::uint32_t node = 0;
-  py::object generator;
-  py::object returned = py::none();
-};
 
 constexpr Address kNowhere = ~Address{0};
 
@@ -42,101 +31,55 @@ struct Program {
   std::vector<BarrierDeclaration> barriers;
   std::vector<ObjectDeclaration> objects;
   std::vector<NodeId> users;  ///< nodes with threads
-  std::vector<Generator> generators;
+  std::vector<GeneratorThread> generators;
   std::vector<std::vector<std::size_t>> by_node;  ///< indices into generators
   RaisedError error;
 };
 
-/// Reads a yielded tuple (operation, arguments...); false, with a Python error set, when it is not one.
-bool parse(PyObject* yielded, Request& out) {
-  const bool made = PyTuple_Check(yielded) && !PyTuple_CheckExact(yielded);  // by a method, no tuple of one's own
-  if (!made || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) {
-    PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
-    return false;
-  }
-  const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(yielded));
-  // Those that nobody yields warn; None: this one has been (Operation.made).
-  if (PyObject_SetAttrString(yielded, "made", Py_None) != 0) return false;
-  const unsigned long code = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(yielded, 0));
-  if (PyErr_Occurred() != nullptr) return false;
-  if (code >= static_cast<unsigned long>(Operation::count)) {
-    PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
-    return false;
-  }
-  out.operation = static_cast<Operation>(code);
-  for (std::size_t i = 1; i < size; ++i) {
-    out.arguments[i - 1] = PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(yielded, static_cast<Py_ssize_t>(i)));
-    if (PyErr_Occurred() != nullptr) return false;
-  }
-  return true;
+[[noreturn]] void refuse(PyObject* yielded) {
+  PyErr_Format(PyExc_TypeError, "expected an operation such as ctx.load(\"x\"), found %R", yielded);
+  throw py::error_already_set();
 }
 
-/// One simulated thread, seen from the generator that drives it.
-class Driver {
- public:
-  Driver(Program& program, Generator& generator) : program_(program), generator_(generator) {
-    advance_ = [this] { advance(); };
+/// Reads a yielded tuple (operation, arguments...).
+Request request_of(const py::object& operation) {
+  PyObject* const yielded = operation.ptr();
+  const bool made = PyTuple_Check(yielded) && !PyTuple_CheckExact(yielded);  // by a method, no tuple of one's own
+  if (!made || PyTuple_GET_SIZE(yielded) < 1 || PyTuple_GET_SIZE(yielded) > 6) refuse(yielded);
+  // Those that nobody yields warn; None: this one has been (Operation.made).
+  if (PyObject_SetAttrString(yielded, "made", Py_None) != 0) throw py::error_already_set();
+  const unsigned long code = PyLong_AsUnsignedLong(PyTuple_GET_ITEM(yielded, 0));
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (code >= static_cast<unsigned long>(Operation::count)) refuse(yielded);
+  Request request{static_cast<Operation>(code), {}};
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(yielded); ++i) {
+    request.arguments[static_cast<std::size_t>(i - 1)] = PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(yielded, i));
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   }
+  return request;
+}
 
-  void run(ProgramThread& thread) {
-    while (true) {
-      program_.cluster->call_outside(advance_);
-      if (ended_) return;
-      mistake_.clear();
-      try {
-        result_ = thread.perform(request_);
-      } catch (const std::exception& e) {  // the generator may catch it
-        mistake_ = e.what();
-      }
-    }
-  }
-
- private:
-  /// Lets the generator run to its next operation.
-  void advance() {
-    const Locked locked;
-    PyObject* yielded = nullptr;
-    PySendResult state = mistake_.empty() ? send(&yielded) : throw_in(&yielded);
-    py::object operation = py::reinterpret_steal<py::object>(yielded);
-    if (state == PYGEN_RETURN) {
-      generator_.returned = std::move(operation);
-      ended_ = true;
-      return;
-    }
-    if (state == PYGEN_NEXT && parse(operation.ptr(), request_)) return;
-    program_.error.fetch();
-    throw GeneratorFailed("a Python exception");
-  }
-
-  PySendResult send(PyObject** yielded) {
-    const py::object value =
-        result_ ? py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(*result_)) : py::none();
-    return or_sleep([&] { return PyIter_Send(generator_.generator.ptr(), value.ptr(), yielded); });
-  }
-
-  PySendResult throw_in(PyObject** yielded) {
+/// Does what the generator of a thread yields.
+void drive(SimulatedCluster& cluster, GeneratorThread& generator, ProgramThread& thread) {
+  Request request;
+  std::optional<std::uint64_t> result;
+  std::string mistake;
+  const auto answer = [&]() -> GeneratorThread::Answer {
+    if (!mistake.empty()) return {py::module_::import("loco_sim.errors").attr("RunError")(mistake), true};
+    if (result) return {py::reinterpret_steal<py::object>(PyLong_FromUnsignedLongLong(*result))};
+    return {};
+  };
+  const auto read = [&](const py::object& operation) { request = request_of(operation); };
+  const std::function<void()> advance = [&] { generator.advance(answer, read); };
+  for (cluster.call_outside(advance); !generator.ended(); cluster.call_outside(advance)) {
+    mistake.clear();
     try {
-      const py::object error = py::module_::import("loco_sim.errors").attr("RunError")(mistake_);
-      *yielded = or_sleep([&] { return generator_.generator.attr("throw")(error).release().ptr(); });
-      return PYGEN_NEXT;
-    } catch (py::error_already_set& e) {
-      if (!e.matches(PyExc_StopIteration)) {
-        e.restore();
-        return PYGEN_ERROR;
-      }
-      *yielded = e.value().attr("value").cast<py::object>().release().ptr();
-      return PYGEN_RETURN;
+      result = thread.perform(request);
+    } catch (const std::exception& e) {  // the generator may catch it
+      mistake = e.what();
     }
   }
-
-  Program& program_;
-  Generator& generator_;
-  std::function<void()> advance_;
-  Request request_;
-  std::optional<std::uint64_t> result_;
-  std::string mistake_;
-  bool ended_ = false;
-};
+}
 
 void run_node(Program& program, Transport& transport) {
   ProgramNode node(transport, program.memory_bytes, program.barriers, program.objects, program.users);
@@ -145,7 +88,7 @@ void run_node(Program& program, Transport& transport) {
   if (mine.empty()) return node.finish();
   workloads::run_team(transport, static_cast<std::uint32_t>(mine.size()), [&](std::uint32_t t) {
     ProgramThread thread(node);
-    Driver(program, program.generators[mine[t]]).run(thread);
+    drive(*program.cluster, program.generators[mine[t]], thread);
   });
   node.finish();
 }
@@ -225,7 +168,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
   for (const auto& [node, generator] : generators) {
     if (program.by_node.at(node).empty()) program.users.push_back(node);
     program.by_node.at(node).push_back(program.generators.size());
-    program.generators.push_back({node, generator});
+    program.generators.emplace_back(generator, program.error);
   }
   sim::Budget budget = budget_of(s, [&interruption] { return interruption.requested(); });
   SimulatedCluster cluster(cluster_config(s, program, budget));
@@ -246,7 +189,7 @@ py::tuple run_program(const scenario::Scenario& s, std::uint64_t memory_bytes, c
     throw RunError(e.what(), trace, {});
   }
   py::list returned;
-  for (const Generator& g : program.generators) returned.append(g.returned);
+  for (const GeneratorThread& g : program.generators) returned.append(g.returned());
   return py::make_tuple(finished_run(std::move(result)), returned);
 }
 

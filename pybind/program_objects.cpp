@@ -24,7 +24,7 @@ namespace loco::python {
 namespace {
 
 using Word = std::uint64_t;
-using Value = std::optional<Word>;
+using Result = std::optional<Word>;
 using Numbers = std::vector<Word>;
 
 NodeId node_of(Word number) { return static_cast<NodeId>(number); }
@@ -32,7 +32,7 @@ NodeId node_of(Word number) { return static_cast<NodeId>(number); }
 /// A function of no, one or two words as a call; one without a result gives none.
 template <class F>
 ObjectFunction as_call(F f) {
-  return [f = std::move(f)](Word a, Word b) -> Value {
+  return [f = std::move(f)](Word a, Word b) -> Result {
     const auto apply = [&] {
       if constexpr (std::is_invocable_v<const F&>)
         return f();
@@ -128,7 +128,7 @@ ProgramObject make_ring(manager& mgr, const std::string& name, const Numbers& n,
       {ObjectCall::receive, as_call([made] { return word_of(made->receive()); })},
       {ObjectCall::try_receive, as_call([made] {
          const std::optional<ring_buffer::Message> message = made->try_receive();
-         return message ? Value(word_of(*message)) : std::nullopt;
+         return message ? Result(word_of(*message)) : std::nullopt;
        })}};
 }
 
@@ -170,7 +170,7 @@ ProgramObject make_object(manager& mgr, const ObjectDeclaration& of, const std::
   return kMakers.at(static_cast<std::size_t>(of.kind))(mgr, of.name, of.numbers, users);
 }
 
-Value call(const ProgramObject& object, ObjectCall what, Word a, Word b) {
+Result call(const ProgramObject& object, ObjectCall what, Word a, Word b) {
   const auto found = object.find(what);
   if (found == object.end()) throw std::invalid_argument("this object has no such call");
   return found->second(a, b);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "loco_sim/loco/membership/manager.hpp"
-#include "loco_sim/loco/objects/barrier.hpp"
 
 namespace loco::python {
 

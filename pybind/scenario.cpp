@@ -3,7 +3,6 @@
 
 #include <pybind11/stl.h>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <ostream>
 #include <pybind11/stl.h>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>

@@ -3,7 +3,6 @@
 //
 // Generators run on the stack of who called run(), never on a fiber's (Thread::call_outside), and only there is the
 // interpreter lock taken.
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "loco_sim/run/run.hpp"
 #include "loco_sim/verbs/machine.hpp"
 #include "pybind/bindings.hpp"
+#include "pybind/generator_thread.hpp"
 #include "pybind/interruption.hpp"
 #include "pybind/verbs_machine.hpp"
 
@@ -24,7 +24,7 @@ namespace loco::python {
 
 namespace {
 
-/// The calls of a thread; Python knows their numbers by kCallNames.
+/// The calls of a thread; Python knows their numbers by kVerbsCallNames.
 enum class Call : std::uint8_t {
   now,              ///< -> picoseconds
   compute,          ///< picoseconds
@@ -45,15 +45,10 @@ enum class Call : std::uint8_t {
 };
 
 /// `_core.VERBS_CALLS`: the names, in the order of the enumeration.
-constexpr std::array<const char*, static_cast<std::size_t>(Call::async_event) + 1> kCallNames = {
+constexpr std::array<const char*, static_cast<std::size_t>(Call::async_event) + 1> kVerbsCallNames = {
     "now",          "compute",       "load",      "store",      "fence",           "post_send",
     "post_recv",    "post_srq_recv", "poll_cq",   "wait_cq",    "wait_for_change", "load_flag",
     "compare_swap", "srq_limit",     "modify_qp", "async_event"};
-
-/// A generator has raised; the exception is in VerbsRun::error.
-struct GeneratorFailed : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 constexpr std::array<std::string_view, 7> kOpcodes = {"rdma_write", "rdma_read", "compare_swap",      "fetch_add",
                                                       "send",       "recv",      "recv_rdma_with_imm"};
@@ -109,11 +104,13 @@ struct VerbsRun {
 /// One thread, seen from the generator that drives it.
 class Driver {
  public:
-  Driver(VerbsRun& run, py::object generator) : run_(run), generator_(std::move(generator)) {}
+  Driver(VerbsRun& run, py::object generator) : run_(run), generator_(std::move(generator), run.error) {}
 
   void run(verbs::Thread& thread) {
-    const std::function<void()> advance = [this] { this->advance(); };
-    for (thread.call_outside(advance); !ended_; thread.call_outside(advance)) {
+    const std::function<void()> advance = [this] {
+      generator_.advance([this] { return answer(); }, [this](const py::object& yielded) { read_call(yielded); });
+    };
+    for (thread.call_outside(advance); !generator_.ended(); thread.call_outside(advance)) {
       mistake_.clear();
       number_.reset();
       cqe_.reset();
@@ -125,44 +122,26 @@ class Driver {
       }
     }
   }
-
-  [[nodiscard]] const py::object& returned() const { return returned_; }
+  [[nodiscard]] const py::object& returned() const { return generator_.returned(); }
 
  private:
-  /// Lets the generator run to its next call.
-  void advance() {
-    const Locked locked;
-    try {
-      py::object yielded = or_sleep([this] {
-        return mistake_.empty() ? generator_.attr("send")(result()) : generator_.attr("throw")(run_.refused(mistake_));
-      });
-      read(yielded);
-    } catch (py::error_already_set& e) {
-      if (e.matches(PyExc_StopIteration)) {
-        returned_ = e.value().attr("value");
-        ended_ = true;
-        return;
-      }
-      e.restore();
-      run_.error.fetch();
-      throw GeneratorFailed("a Python exception");
-    } catch (const py::cast_error&) {
-      fail("expected a call such as thread.poll_cq(cq), found one with other arguments");
-    } catch (const std::invalid_argument& e) {
-      fail(e.what());
-    }
-  }
-
-  [[noreturn]] void fail(const std::string& message) {
-    PyErr_SetString(PyExc_ValueError, message.c_str());
-    run_.error.fetch();
-    throw GeneratorFailed("a Python exception");
+  GeneratorThread::Answer answer() {
+    if (!mistake_.empty()) return {run_.refused(mistake_), true};
+    return {result()};
   }
 
   py::object result() {
     if (number_) return py::int_(*number_);
     if (event_) return run_.async_event(text(name(event_->type)), event_->element);
     return cqe_ ? run_.completion(*completion_tuple(*cqe_)) : py::none();
+  }
+
+  void read_call(const py::object& yielded) {
+    try {
+      read(yielded);
+    } catch (const py::cast_error&) {
+      throw py::value_error("expected a call such as thread.poll_cq(cq), found one with other arguments");
+    }
   }
 
   void read(const py::object& yielded) {
@@ -250,8 +229,7 @@ class Driver {
   }
 
   VerbsRun& run_;
-  py::object generator_;
-  py::object returned_ = py::none();
+  GeneratorThread generator_;
   Call call_ = Call::now;
   std::array<std::uint64_t, 5> arguments_{};
   verbs::Where where_;
@@ -263,7 +241,6 @@ class Driver {
   std::optional<nic::Cqe> cqe_;
   std::optional<verbs::AsyncEvent> event_;
   std::string mistake_;
-  bool ended_ = false;
 };
 
 /// Runs generators, each on its node; (the values they returned, the last instant in picoseconds).
@@ -300,7 +277,7 @@ py::tuple run_generators(PyMachine& m, const std::vector<std::pair<nic::NodeId, 
 }  // namespace
 
 void bind_verbs(py::module_& m) {
-  m.attr("VERBS_CALLS") = numbers_of(kCallNames);
+  m.attr("VERBS_CALLS") = numbers_of(kVerbsCallNames);
   bind_verbs_machine(m).def("run", &run_generators);
 }
 

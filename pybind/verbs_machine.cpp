@@ -160,6 +160,21 @@ nic::QpState attributes_of(const py::tuple& given, nic::QpAttributes& attributes
   return named<nic::QpState>(kStates, given[0].cast<std::string>(), "to");
 }
 
+/// A method of the simulated machine as one of Python's.
+template <class Result, class... Arguments>
+auto of_system(Result (nic::System::*method)(Arguments...)) {
+  return [method](PyMachine& m, Arguments... arguments) { return (m.machine->system().*method)(arguments...); };
+}
+
+/// The same of a method that takes a receive, which Python gives part by part.
+template <class Queue>
+auto posting(bool (nic::System::*method)(Queue, const nic::RecvWqe&)) {
+  return [method](PyMachine& m, Queue queue, std::uint64_t id, nic::Address address, std::uint32_t length,
+                  std::uint32_t lkey) {
+    return (m.machine->system().*method)(queue, {id, address, length, lkey});
+  };
+}
+
 py::class_<PyMachine> bind_verbs_machine(py::module_& m) {
   m.def("check_verbs", &check_verbs);
   m.def("verbs_races", &verbs_races);
@@ -167,31 +182,20 @@ py::class_<PyMachine> bind_verbs_machine(py::module_& m) {
       .def(py::init(&make_machine))
       .def("register_memory", &register_memory)
       .def("register_again", &register_again)
-      .def("create_cq",
-           [](PyMachine& self, nic::NodeId n, std::uint32_t e) { return self.machine->system().create_cq(n, e); })
+      .def("create_cq", of_system(&nic::System::create_cq))
       .def("create_srq",
            [](PyMachine& self, nic::NodeId n, std::uint32_t e) { return self.machine->system().create_srq(n, e); })
-      .def("set_srq_limit",
-           [](PyMachine& self, nic::SrqId srq, std::uint32_t n) { self.machine->system().set_srq_limit(srq, n); })
+      .def("set_srq_limit", of_system(&nic::System::set_srq_limit))
       .def("create_qp", &create_qp)
-      .def("connect", [](PyMachine& self, nic::QpId a, nic::QpId b) { self.machine->system().connect(a, b); })
-      .def("activate",
-           [](PyMachine& self, nic::QpId qp, std::uint32_t key) { self.machine->system().activate(qp, key); })
+      .def("connect", of_system(&nic::System::connect))
+      .def("activate", of_system(&nic::System::activate))
       .def("modify_qp", &modify_qp)
       .def("qp_state",
            [](PyMachine& self, nic::QpId qp) {
              return std::string(kStates.at(static_cast<std::size_t>(self.machine->system().qp_state(qp))));
            })
-      .def("post_recv",
-           [](PyMachine& self, nic::QpId qp, std::uint64_t id, nic::Address address, std::uint32_t length,
-              std::uint32_t lkey) {
-             return self.machine->system().post_recv(qp, {id, address, length, lkey});
-           })
-      .def("post_srq_recv",
-           [](PyMachine& self, nic::SrqId srq, std::uint64_t id, nic::Address address, std::uint32_t length,
-              std::uint32_t lkey) {
-             return self.machine->system().post_srq_recv(srq, {id, address, length, lkey});
-           })
+      .def("post_recv", posting(&nic::System::post_recv))
+      .def("post_srq_recv", posting(&nic::System::post_srq_recv))
       .def("declare_flag",
            [](PyMachine& self, nic::NodeId node, nic::Address address) { self.machine->declare_flag(node, address); })
       .def("read", &read_memory)

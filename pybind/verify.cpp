@@ -4,7 +4,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <pybind11/stl.h>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "pybind/arguments.hpp"
 #include "pybind/interruption.hpp"
-#include "text/input_error.hpp"
 #include "text/json.hpp"
 #include "verify/command.hpp"
 #include "verify/parser.hpp"

@@ -264,19 +264,12 @@ class Outcome:
             "operations_done": self.operations_done, "operations_per_second": self.operations_per_second,
             "measured_ps": self.measured_ps, "simulated_ps": self.simulated_ps, "counters": dict(self.counters),
             "workload_counters": dict(self.workload_counters)}
-        if self.sizes:
-            out["sizes"] = [dict(row) for row in self.sizes]
-        if self._parts:
-            out["workloads"] = self.workloads
-        if self.busiest:
-            out["limited_by"] = self.limited_by
-            out["busiest"] = [{"resource": resource, "share": share} for resource, share in self.busiest.items()]
-        if self.hints:
-            out["hints"] = list(self.hints)
-        if self.broken:
-            out["broken"] = list(self.broken)
-        if self.verdict is not None:
-            out["check"] = self.verdict.to_dict()
+        some = {"sizes": [dict(row) for row in self.sizes], "workloads": self.workloads,
+                "limited_by": self.limited_by if self.busiest else "",
+                "busiest": [{"resource": resource, "share": share} for resource, share in self.busiest.items()],
+                "hints": list(self.hints), "broken": list(self.broken),
+                "check": None if self.verdict is None else self.verdict.to_dict()}
+        out.update((name, value) for name, value in some.items() if value)
         if everything:
             from . import __version__
 

@@ -85,9 +85,7 @@ def sweep_rows(what: What, parameters: Parameters | None = None, *, metrics: Met
                out: str | os.PathLike[str] | None = None, resume: bool = True,
                progress: bool | None = None, for_spreadsheets: bool = False) -> Iterator[dict[str, Any]]:
     """The rows of a sweep as they finish, those of an earlier, interrupted call first. Arguments: see `sweep`."""
-    return planned_rows(what, parameters, metrics=metrics, overrides=overrides, seeds=seeds, samples=samples,
-                        sample_seed=sample_seed, jobs=jobs, executor=executor, batch=batch, out=out, resume=resume,
-                        progress=progress, for_spreadsheets=for_spreadsheets)[1]
+    return planned_rows(**locals())[1]
 
 
 def planned_rows(what: What, parameters: Parameters | None = None, *, metrics: Metrics | None = None,
@@ -307,9 +305,8 @@ def sweep(what: What, parameters: Parameters | None = None, *, metrics: Metrics 
         RunError: the pool has broken. What had been done is in `out`.
         TypeError, ValueError: arguments that are none, before anything runs.
     """
+    given = dict(locals())
     pandas = need("pandas", "sweep(), which returns a table (sweep_rows() does without),")
-    rows = list(sweep_rows(what, parameters, metrics=metrics, overrides=overrides, seeds=seeds, samples=samples,
-                           sample_seed=sample_seed, jobs=jobs, executor=executor, batch=batch, out=out, resume=resume,
-                           progress=progress, for_spreadsheets=for_spreadsheets))
+    rows = list(sweep_rows(**given))
     table: pd.DataFrame = pandas.DataFrame(sorted(rows, key=lambda row: int(row["point"])))
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ..measured import Latency
@@ -100,7 +101,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     groups: dict[Any, dict[Any, list[float]]] = {}
     unit, y_name = 1.0, y.replace("_", " ")
     if y.endswith("_ps"):
-        unit, unit_name = unit_on(ax, _median([_number(y, row[y]) for row in table]) if table else 1)
+        unit, unit_name = unit_on(ax, statistics.median([_number(y, row[y]) for row in table]) if table else 1)
         y_name = f"{y_name[:-3]} ({unit_name})"
     for row in table:
         groups.setdefault(row[group] if group else "", {}).setdefault(row[x], []).append(_number(y, row[y]) / unit)
@@ -116,7 +117,7 @@ def throughput(rows: pd.DataFrame | Iterable[Mapping[str, Any]], x: str, *, y: s
     for (name, of_group), colour in zip(groups.items(), colours):
         values = sorted(of_group, key=places.__getitem__)
         xs = [places[v] for v in values]
-        ax.plot(xs, [_median(of_group[v]) for v in values], marker="o", color=colour,
+        ax.plot(xs, [statistics.median(of_group[v]) for v in values], marker="o", color=colour,
                 label=plain(f"{group} = {name}") if group else None)
         if any(len(of_group[v]) > 1 for v in values):
             ax.fill_between(xs, [min(of_group[v]) for v in values], [max(of_group[v]) for v in values], color=colour,
@@ -191,9 +192,3 @@ def _place(value: Any) -> float | None:
         return parse_quantity(value)[0]
     except ValueError:
         return None
-
-
-def _median(values: list[float]) -> float:
-    ordered = sorted(values)
-    n = len(ordered)
-    return ordered[n // 2] if n % 2 else (ordered[n // 2 - 1] + ordered[n // 2]) / 2
