@@ -25,12 +25,27 @@ add_library(loco_sim_headers OBJECT ${PROJECT_BINARY_DIR}/empty.cpp)
 target_link_libraries(loco_sim_headers PRIVATE loco_sim_options)
 target_precompile_headers(loco_sim_headers PRIVATE ${loco_sim_std_headers})
 
-# loco_sim_library(name SOURCES... ) : a static library of ours, its name prefixed with loco_sim_
+# What is done once a run: reading what people write, writing what they read. Half of what such a file takes to compile was
+# the optimiser (docs/decisions/what-a-test-run-takes.md).
+function(loco_sim_cold target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
+endfunction()
+add_library(loco_sim_cold_headers OBJECT ${PROJECT_BINARY_DIR}/empty.cpp)
+target_link_libraries(loco_sim_cold_headers PRIVATE loco_sim_options)
+loco_sim_cold(loco_sim_cold_headers)
+target_precompile_headers(loco_sim_cold_headers PRIVATE ${loco_sim_std_headers})
+
+# loco_sim_library(name SOURCES... DEPENDS... [COLD]) : a static library of ours, its name prefixed with loco_sim_
 function(loco_sim_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(loco_sim_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(loco_sim_${name} PUBLIC loco_sim_options ${ARG_DEPENDS})
-  target_precompile_headers(loco_sim_${name} REUSE_FROM loco_sim_headers)
+  if(ARG_COLD)
+    loco_sim_cold(loco_sim_${name})
+    target_precompile_headers(loco_sim_${name} REUSE_FROM loco_sim_cold_headers)
+  else()
+    target_precompile_headers(loco_sim_${name} REUSE_FROM loco_sim_headers)
+  endif()
   set_target_properties(loco_sim_${name} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY loco_sim_libraries loco_sim_${name})
 endfunction()

@@ -4,6 +4,8 @@
 #ifndef LOCO_SIM_TESTS_CATCH_HPP
 #define LOCO_SIM_TESTS_CATCH_HPP
 
+#include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -29,6 +31,15 @@ inline constexpr unsigned kShare = 10;
 #else
 inline constexpr unsigned kShare = 1;
 #endif
+
+/// Loops that take seconds run a third of their random cases, and all with LOCO_SIM_ALL_CASES in the environment, as
+/// `./dev test --long` and CI have it (docs/decisions/what-a-test-run-takes.md).
+inline bool all_cases() {
+  static const bool kAll = std::getenv("LOCO_SIM_ALL_CASES") != nullptr;
+  return kAll;
+}
+/// How many of so many cases a loop takes.
+inline std::uint64_t some(std::uint64_t cases) { return all_cases() ? cases : (cases + 2) / 3; }
 }  // namespace loco::test
 
 #endif

@@ -18,9 +18,9 @@ namespace {
 constexpr std::array kLibraries = {Library::rdmawait, Library::sv, Library::bal};
 
 struct Tally {
-  int consistent = 0;
-  int inconsistent = 0;
-  int by_graph = 0;
+  std::uint64_t consistent = 0;
+  std::uint64_t inconsistent = 0;
+  std::uint64_t by_graph = 0;
 };
 
 void compare(std::uint64_t seed, std::array<Tally, 3>& tally) {
@@ -50,12 +50,13 @@ TEST_CASE("random executions: the same verdict as the definitions give", "[check
     compare(std::strtoull(seed, nullptr, 10), tally);
     return;
   }
-  for (std::uint64_t seed = 1; seed <= 20000 / loco::test::kShare; ++seed) compare(seed, tally);
+  const std::uint64_t traces = loco::test::some(20000) / loco::test::kShare;
+  for (std::uint64_t seed = 1; seed <= traces; ++seed) compare(seed, tally);
   for (const Tally& t : tally) {
     // The comparison says little unless both verdicts, and both ways to the good one, are common.
-    CHECK(t.consistent > 2000 / int(loco::test::kShare));
-    CHECK(t.inconsistent > 2000 / int(loco::test::kShare));
-    CHECK(t.by_graph > 100 / int(loco::test::kShare));
+    CHECK(t.consistent > traces / 10);
+    CHECK(t.inconsistent > traces / 10);
+    CHECK(t.by_graph > traces / 200);
   }
 }
 
@@ -75,8 +76,9 @@ std::vector<SubeventId> few_unbegun(const Trace& trace) {
 // too early is told apart from that, so traces with one are left out: they have no consistent way of going on or ended
 // in time.
 TEST_CASE("random executions: one that ended early is consistent iff some way of going on is", "[check]") {
-  int consistent = 0, inconsistent = 0;
-  for (std::uint64_t seed = 1; seed <= 20000 / loco::test::kShare; ++seed) {
+  std::uint64_t consistent = 0, inconsistent = 0;
+  const std::uint64_t traces = loco::test::some(20000) / loco::test::kShare;
+  for (std::uint64_t seed = 1; seed <= traces; ++seed) {
     Trace trace = random_trace(seed);
     for (Call& c : trace.calls)
       if (c.method == Method::wait) c.work_id = 0;
@@ -90,8 +92,8 @@ TEST_CASE("random executions: one that ended early is consistent iff some way of
     REQUIRE(verdict.consistent() == found);
     ++(found ? consistent : inconsistent);
   }
-  CHECK(consistent > 100 / int(loco::test::kShare));
-  CHECK(inconsistent > 100 / int(loco::test::kShare));
+  CHECK(consistent > traces / 200);
+  CHECK(inconsistent > traces / 200);
 }
 
 TEST_CASE("a check looks up often, and ends when it is told to", "[check]") {

@@ -49,12 +49,12 @@ void compare_random_programs(std::uint64_t programs, bool wide) {
 }  // namespace
 
 TEST_CASE("random programs: the NIC model stays within the operational rdmatso machine and covers it") {
-  compare_random_programs(kPrograms, false);
+  compare_random_programs(test::some(kPrograms), false);
 }
 
 // The words of one put or get are in no order, neither where they are read nor where they are written: each is a
 // subevent of its own (docs/checking.md).
-TEST_CASE("random programs with accesses of two words") { compare_random_programs(kPrograms / 5, true); }
+TEST_CASE("random programs with accesses of two words") { compare_random_programs(test::some(kPrograms / 5), true); }
 
 TEST_CASE("two words of one operation: each order, on either side") {
   const auto both = [](const char* a, const char* b, std::uint64_t zero, std::uint64_t one) {

@@ -85,6 +85,7 @@ TEST_CASE("the corpus: explored is allowed, exactly but for in-order completion;
         CHECK(has(explored.outcomes, o) != has(excluded, o));
       }
     }
+    if (turn % 3 != 0 && !loco::test::all_cases()) continue;
     for (const auto& s : explore::sample(machine, 2000, 1).outcomes) {
       CHECK(has(allowed, s.outcome));
       if (has(explored.outcomes, s.outcome)) ++sampled;

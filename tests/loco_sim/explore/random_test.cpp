@@ -94,7 +94,7 @@ void check_reduction(std::uint64_t seed, const Shape& shape, const nic::Hardware
 TEST_CASE("explored is exactly what the model allows with completions in order; sampling covers it") {
   for (const char* model : {"rdmatso", "rdmawait"}) {
     Totals totals;
-    for (std::uint64_t seed = 1; seed <= 200 / loco::test::kShare; ++seed)
+    for (std::uint64_t seed = 1; seed <= loco::test::some(200) / loco::test::kShare; ++seed)
       check_exact(seed, {.model = model}, 2000, totals);
     INFO(model << ": " << totals.sampled << " of " << totals.possible << " outcomes sampled");
     CHECK(totals.sampled * 100 >= totals.possible * 95);
@@ -198,7 +198,7 @@ TEST_CASE("remote atomics: four engines agree on 10,000 random programs", "[.lon
 
 TEST_CASE("words in relaxed and device regions: explored is within the model, and exact on most programs") {
   std::size_t exact = 0, programs = 0;
-  for (std::uint64_t seed = 1; seed <= 120 / loco::test::kShare; ++seed) {
+  for (std::uint64_t seed = 1; seed <= loco::test::some(120) / loco::test::kShare; ++seed) {
     std::string document = model::litmus::test::random_document(seed, {.model = "rdmatso", .total_max = 6});
     std::uint64_t bits = seed * 0x9E3779B97F4A7C15ULL >> 32U;
     for (std::size_t at = document.find("{node: "); at < document.find("threads:");
@@ -222,7 +222,7 @@ TEST_CASE("words in relaxed and device regions: explored is within the model, an
 
 TEST_CASE("reduction loses no outcome") {
   for (const char* model : {"rdmatso", "rdmawait"}) {
-    for (std::uint64_t seed = 1; seed <= 100 / loco::test::kShare; ++seed) {
+    for (std::uint64_t seed = 1; seed <= loco::test::some(100) / loco::test::kShare; ++seed) {
       check_reduction(seed, {.model = model, .nodes_max = 2, .threads_max = 2, .operations_max = 3, .total_max = 5});
       if (seed % 4 != 0) continue;
       check_reduction(

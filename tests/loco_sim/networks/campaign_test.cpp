@@ -31,7 +31,8 @@ std::uint64_t outcomes(const Campaign& c) {
 }
 
 const Campaign& campaign() {
-  static const Campaign kCampaign = networks::run_campaign({.jobs = 2, .tests = loco::test::kShare == 1 ? 20U : 12U});
+  static const Campaign kCampaign =
+      networks::run_campaign({.jobs = 2, .tests = loco::test::all_cases() && loco::test::kShare == 1 ? 20U : 12U});
   return kCampaign;
 }
 
