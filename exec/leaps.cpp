@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "nic_model/foreign_memory.hpp"
+#include "nic_model/leaving_out.hpp"
 
 namespace loco::exec {
 
@@ -47,17 +48,14 @@ bool only_of_messages(nic::Counters counted) {
 
 bool may_leap(const nic::SystemConfig& config) {
   const fabric::Config& network = config.network;
-  const fabric::Options& options = network.options;
-  const bool fixed_paths =
-      options.routing == fabric::Routing::deterministic || options.routing == fabric::Routing::ecmp;
-  const bool forgets = options.algorithm() == fabric::CongestionAlgorithm::none && config.congestion.empty() &&
-                       !options.ecn && !network.classed() && !network.buffers_overflow();
-  const bool sure = options.loss == 0 && network.losses.empty() && network.changes.empty() && network.storms.empty() &&
-                    !network.varies() && network.tap == nullptr && network.model == fabric::Model::packet;
+  const bool quiet = !network.classed() && !network.buffers_overflow() && network.losses.empty() &&
+                     network.changes.empty() && network.storms.empty() && !network.varies() && network.tap == nullptr &&
+                     network.model == fabric::Model::packet;
   const nic::HardwareProfile& p = config.profile;
   const bool plain = p.nic_jitter.ps == 0 && !p.pcie_iommu && p.faults.none() && !p.link_ideal &&
                      p.nic_word_order == nic::WordOrder::ascending && p.nic_adaptive_timeout.ps == 0;
-  return fixed_paths && forgets && sure && plain && config.transports.empty() && config.hosts.of.empty();
+  return quiet && plain && config.hosts.of.empty() &&
+         nic::times_tell_state(network.options, p, config.congestion, config.transports);
 }
 
 /// WRITEs and SENDs from one host's program to another's: their bytes are placed where their packets or a receive say,

@@ -3,12 +3,22 @@
 #include <span>
 #include <stdexcept>
 
+#include "nic_model/leaving_out.hpp"
 #include "nic_model/pcie/lone_reads.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco::nic {
+
+bool times_tell_state(const fabric::Options& network, const HardwareProfile& profile,
+                      std::span<const fabric::CongestionSettings> congestion,
+                      std::span<const TransportOptions> transports) {
+  const bool fixed_paths =
+      network.routing == fabric::Routing::deterministic || network.routing == fabric::Routing::ecmp;
+  const bool forgets = network.algorithm() == fabric::CongestionAlgorithm::none && congestion.empty() && !network.ecn;
+  return fixed_paths && forgets && network.loss == 0 && transports.empty() && profile.nic_word_order != WordOrder::any;
+}
 
 SpareBytes System::spare_bytes(QpId qp, std::uint32_t work_request) const {
   const Requester& requester = state_->requesters.at(qp);
