@@ -1,6 +1,6 @@
 """The middle of long messages is left out: all that programs and the report see is as if it were simulated.
 
-Faults made on purpose in a copy of the simulator, and how many of these 24 tests (without the long ones) see them:
+Faults made on purpose in a copy of the simulator, and how many of 24 tests (without the long ones) see them:
 
 | fault | seen by |
 |---|---|
@@ -54,8 +54,8 @@ def test_a_ping_pong_of_long_messages(run, tool):
 # comes, a segment or two more are simulated.
 @pytest.mark.parametrize("tool", ["ib_write_bw", "ib_send_bw"])
 def test_messages_queued_behind_each_other(run, tool):
-    left_out = compare(run, f"{tool} -s 2097152 -n 30", f"{tool} -s 2097152 -n 30 node0")
-    assert left_out >= 28 * (2048 - 11 * 32)
+    left_out = compare(run, f"{tool} -s 2097152 -n 16", f"{tool} -s 2097152 -n 16 node0")
+    assert left_out >= 14 * (2048 - 11 * 32)
 
 
 @pytest.mark.parametrize("hardware", ["cx5-roce-25g", "cx6-ib-hdr-metal", "cx3-ib-qdr", "cx7-ib-ndr"])
@@ -258,7 +258,7 @@ def drawn(seed: int) -> tuple[str, tuple]:
     return words, tuple(options)
 
 
-@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 60))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 60))])
 def test_drawn(run, seed):
     words, options = drawn(seed)
     compare(run, words, f"{words} node0", options=options)
