@@ -4,7 +4,6 @@
 
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/engine/hash_parts.hpp"
-#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
