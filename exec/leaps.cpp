@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "nic_model/foreign_memory.hpp"
+#include "nic_model/leaving_out.hpp"
 
 namespace loco::exec {
 
@@ -46,28 +48,25 @@ bool only_of_messages(nic::Counters counted) {
 
 bool may_leap(const nic::SystemConfig& config) {
   const fabric::Config& network = config.network;
-  const fabric::Options& options = network.options;
-  const bool fixed_paths =
-      options.routing == fabric::Routing::deterministic || options.routing == fabric::Routing::ecmp;
-  const bool forgets = options.algorithm() == fabric::CongestionAlgorithm::none && config.congestion.empty() &&
-                       !options.ecn && !network.classed() && !network.buffers_overflow();
-  const bool sure = options.loss == 0 && network.losses.empty() && network.changes.empty() && network.storms.empty() &&
-                    !network.varies() && network.tap == nullptr && network.model == fabric::Model::packet;
+  const bool quiet = !network.classed() && !network.buffers_overflow() && network.losses.empty() &&
+                     network.changes.empty() && network.storms.empty() && !network.varies() && network.tap == nullptr &&
+                     network.model == fabric::Model::packet;
   const nic::HardwareProfile& p = config.profile;
   const bool plain = p.nic_jitter.ps == 0 && !p.pcie_iommu && p.faults.none() && !p.link_ideal &&
                      p.nic_word_order == nic::WordOrder::ascending && p.nic_adaptive_timeout.ps == 0;
-  return fixed_paths && forgets && sure && plain && config.transports.empty() && config.hosts.of.empty();
+  return quiet && plain && config.hosts.of.empty() &&
+         nic::times_tell_state(network.options, p, config.congestion, config.transports);
 }
 
-/// WRITEs from one host's program to another's: their bytes are placed where their packets say, and nobody is told of
-/// them before the end.
+/// WRITEs and SENDs from one host's program to another's: their bytes are placed where their packets or a receive say,
+/// and nobody is told of them before the end.
 void Leaps::name(nic::QpId qp, std::span<nic::Wqe> requests) {
   const auto of_program = [](nic::Address a) { return a >= nic::kForeignMemory && !nic::is_scattered(a); };
   for (nic::Wqe& w : requests) {
-    if (w.opcode != nic::Opcode::rdma_write || w.length < kBytesLeast || w.inline_data || w.with_imm) continue;
+    const bool write = w.opcode == nic::Opcode::rdma_write && !w.with_imm && of_program(w.remote);
+    if ((!write && w.opcode != nic::Opcode::send) || w.length < kBytesLeast || w.inline_data) continue;
     const bool elsewhere = system_.qp_peer_node(qp) != system_.qp_node(qp);
-    if (elsewhere && system_.queue_pair(qp).type == nic::QpType::rc && of_program(w.local) && of_program(w.remote))
-      w.op = ++names_;
+    if (elsewhere && system_.queue_pair(qp).type == nic::QpType::rc && of_program(w.local)) w.op = ++names_;
   }
 }
 
@@ -75,6 +74,7 @@ void Leaps::follow(const fabric::Packet& first) {
   message_ = first.call;
   qp_ = first.source_qp;
   work_request_ = first.wqe;
+  translated_ = first.opcode == fabric::Opcode::write;
   key_ = first.rkey;
   sender_ = system_.qp_node(qp_);
   receiver_ = system_.qp_peer_node(qp_);
@@ -138,21 +138,24 @@ void Leaps::end_segment(sim::SimTime at) {
 /// True if the last two segments, which were alike, have counted the same.
 bool Leaps::counts_alike(const nic::Counters& counters, const nic::SpareBytes& spare) {
   Sample now{.counters = counters, .read = spare.read};
-  const bool follows = segments_.alike > 1;  // the last sample was taken where this segment began
-  now.segment = now.counters - sample_.counters -
-                system_.counted_by_read(sender_, spare.from - spare.sent, sample_.read, now.read);
-  now.alike = follows && now.segment == sample_.segment;
+  if (segments_.alike > 1) {  // the last sample was taken where this segment began
+    const std::optional<nic::Counters> read = system_.counted_by_reading(qp_, sample_.read, now.read);
+    if (read) now.segment = now.counters - sample_.counters - *read;
+    now.alike = read && now.segment == sample_.segment;
+  }
   sample_ = now;
   return now.alike && only_of_messages(now.segment);
 }
 
 std::int64_t Leaps::most_segments(const nic::SpareBytes& spare, sim::SimTime end) const {
   const auto segments = [&](std::uint64_t bytes) { return static_cast<std::int64_t>(bytes / segment_); };
-  std::int64_t most = segments(spare.bytes) - kLast - 1;
+  std::int64_t most = segments(spare.unsent) - kLast - 1;
   if (most <= 0) return 0;
-  const std::uint64_t translated =
-      system_.translated(receiver_, key_, spare.to, static_cast<std::uint64_t>(most) * segment_);
-  if (translated < static_cast<std::uint64_t>(most) * segment_) most = segments(translated) - kLast - 1;
+  if (translated_) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(most) * segment_;
+    const std::uint64_t translated = system_.translated(receiver_, key_, spare.to, bytes);
+    if (translated < bytes) most = segments(translated) - kLast - 1;
+  }
   if (const auto look = system_.next_look()) end = std::min(end, *look);
   return std::min(most, ((end - system_.now()).ps - 1) / segments_.took.ps);
 }
@@ -165,31 +168,32 @@ sim::Duration Leaps::look(sim::SimTime end) {
   const nic::Counters counters = system_.counters();  // the payload's reading is as far as it is counted
   const nic::SpareBytes spare = system_.spare_bytes(qp_, work_request_);
   if (!counts_alike(counters, spare) || segments_.alike < kAlike || sent_ - placed_ > segment_) return {};
-  if (spare.bytes == 0 || !spare.last_read || spare.ahead < kAheadLeast * mtu_) return {};
+  if (spare.unsent == 0 || spare.to < nic::kForeignMemory || spare.ahead < kAheadLeast * mtu_) return {};
   const std::int64_t segments = most_segments(spare, end);
   if (segments <= 0 || !system_.only_sends(qp_)) return {};
   if (system_.watches(receiver_, spare.to, static_cast<std::uint64_t>(segments) * segment_)) return {};
-  leap(spare, segments);
-  return segments_.took * segments;
+  return leap(spare, segments);
 }
 
-void Leaps::leap(const nic::SpareBytes& spare, std::int64_t segments) {
+sim::Duration Leaps::leap(const nic::SpareBytes& spare, std::int64_t segments) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(segments) * segment_;
-  copy_(sender_, spare.from, receiver_, spare.to, bytes);
-  system_.shorten_message(qp_, work_request_, static_cast<std::uint32_t>(bytes));
-  system_.poll_for_longer(segments_.took * segments);
-  system_.look_sooner(segments_.took * segments);
-  const std::uint32_t read_to = spare.sent + spare.ahead;
-  nic::Counters read;
-  if (!spare.all_read)
-    read =
-        system_.counted_by_read(sender_, spare.from - spare.sent, read_to, read_to + static_cast<std::uint32_t>(bytes));
+  const sim::Duration time = segments_.took * segments;
+  const std::optional<std::uint32_t> placed =
+      system_.leave_out({.qp = qp_,
+                         .work_request = work_request_,
+                         .bytes = static_cast<std::uint32_t>(bytes),
+                         .ahead = static_cast<std::uint32_t>(kAheadLeast * mtu_),
+                         .time = time});
+  if (!placed) return {};
+  copy_(sender_, spare.from + *placed, receiver_, spare.to + *placed, bytes - *placed);
+  system_.poll_for_longer(time);
+  system_.look_sooner(time);
   for (const nic::NamedCounter& counter : nic::kCounters)
-    left_out_.*counter.member +=
-        static_cast<std::uint64_t>(segments) * sample_.segment.*counter.member + read.*counter.member;
+    left_out_.*counter.member += static_cast<std::uint64_t>(segments) * sample_.segment.*counter.member;
   sample_ = {};
   segments_.alike = 0;
-  used_ = {receiver_, key_, spare.to, bytes};
+  if (translated_) used_ = {receiver_, key_, spare.to, bytes};
+  return time;
 }
 
 }  // namespace loco::exec

@@ -1,4 +1,4 @@
-// Leaves out the middle of long WRITEs, where each packet is the one before it, a fixed time later.
+// Leaves out the middle of long WRITEs and SENDs, where each packet is the one before it, a fixed time later.
 //
 // A leap shortens the message that is under way by what it would carry in some time, copies those bytes from one
 // program's memory to the other's, and adds that time to all times that programs see, and its packets and TLPs to the
@@ -7,10 +7,11 @@
 //
 // Why this is exact: a leap is made when for three segments all packets of the run left, arrived and were placed at the
 // same distances in time as in the segment before, and counted the same, while no program ran, nothing completed, and
-// nothing is pending but that message. Its payload is read over PCIe faster than it leaves, at a rate of its own, but
-// well ahead, and nobody else uses the way that it takes; what reading counts is worked out. Then further segments are
-// like these, until the message comes to its end, to pages whose translations the receiver's NIC does not hold, to
-// memory that a program watches, or something is due at a time of its own. A leap ends before that.
+// nothing is pending but that message and payloads of its queue pair that are read. These are read over PCIe faster
+// than they leave, at a rate of their own, but well ahead, and nobody else uses the way that they take: that reading is
+// carried on, step by step, to where it would be behind the leap (System::leave_out). Then further segments are like
+// these, until the message comes to its end, to pages whose translations the receiver's NIC does not hold, to memory
+// that a program watches, or something is due at a time of its own. A leap ends before that.
 //
 // Must not know: programs, channels. The conductor says what happens, and by which time a leap must end.
 #pragma once
@@ -72,7 +73,7 @@ class Leaps {
   void end_segment(sim::SimTime at);
   [[nodiscard]] bool counts_alike(const nic::Counters& counters, const nic::SpareBytes& spare);
   [[nodiscard]] std::int64_t most_segments(const nic::SpareBytes& spare, sim::SimTime end) const;
-  void leap(const nic::SpareBytes& spare, std::int64_t segments);
+  sim::Duration leap(const nic::SpareBytes& spare, std::int64_t segments);
 
   nic::System& system_;
   Copy copy_;
@@ -82,6 +83,7 @@ class Leaps {
   nic::OpId message_ = 0;  // 0: none
   nic::QpId qp_ = 0;
   std::uint32_t work_request_ = 0;
+  bool translated_ = false;  // where its bytes go; SENDs use no translations at the receiver
   std::uint32_t key_ = 0;
   nic::NodeId sender_ = 0, receiver_ = 0;
   std::uint32_t mtu_ = 0;
@@ -92,7 +94,7 @@ class Leaps {
 
   struct Sample {
     nic::Counters counters{};
-    std::uint32_t read = 0;
+    nic::ReadSoFar read{};
     nic::Counters segment{};  // what a segment has counted without its reading
     bool alike = false;       // as much as the one before
   };

@@ -49,11 +49,11 @@ struct Options {
   std::string record;   ///< file for all changes of control, or empty
   std::string compare;  ///< a recorded file to compare with, or empty
   bool infiniband = false;
-  bool lockstep = false;                              ///< posts change control at once
-  bool terminal = false;                              ///< standard input is one to programs
-  bool every_packet = false;                          ///< is simulated: nothing of long WRITEs is left out (leaps.hpp)
-  bool checks = false;                                ///< of buffers that requests still work on
-  bool trace = false;                                 ///< Result::trace
+  bool lockstep = false;      ///< posts change control at once
+  bool terminal = false;      ///< standard input is one to programs
+  bool every_packet = false;  ///< is simulated: nothing of long messages is left out (leaps.hpp)
+  bool checks = false;        ///< of buffers that requests still work on
+  bool trace = false;         ///< Result::trace
   std::uint64_t trace_bytes_max = ~std::uint64_t{0};  ///< in memory: a run whose trace takes more ends
   bool keep_going = false;                            ///< also when a program has been ended by a signal
   std::optional<std::uint32_t> debug{};               ///< host whose program waits for a debugger

@@ -1,4 +1,4 @@
-// What is left of a message that is being sent: for leaving out what only repeats (System::shorten_message).
+// What is left of a message that is being sent: for leaving out what only repeats (System::shorten_message, leave_out).
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,19 @@
 
 namespace loco::nic {
 
+/// How far a queue pair's payloads have been read over PCIe: all work requests before `number`, and so many bytes of
+/// that one, also in the middle of a burst that has been settled.
+struct ReadSoFar {
+  std::uint32_t number = 0;
+  std::uint32_t done = 0;
+};
+
 struct SpareBytes {
-  std::uint32_t bytes = 0;  ///< not sent, and either all read over PCIe or not yet read
-  std::uint32_t ahead = 0;  ///< read and not sent
-  std::uint32_t sent = 0;
-  std::uint32_t read = 0;    ///< of its payload, also in the middle of a burst that has been settled
+  std::uint32_t bytes = 0;   ///< not sent, and either all read over PCIe or not yet read
+  std::uint32_t unsent = 0;  ///< also what has been read
+  std::uint32_t ahead = 0;   ///< read and not sent
+  ReadSoFar read{};
   Address from = 0, to = 0;  ///< of the next byte that is sent
-  bool all_read = false;     ///< of its own payload
-  bool last_read = false;    ///< no payload behind its own is still to be read
 };
 
 }  // namespace loco::nic

@@ -172,12 +172,25 @@ class System {
   /// True if all that is pending belongs to the message that this queue pair sends, but for looks at timers that do not
   /// run, and nobody else has anything to send.
   [[nodiscard]] bool only_sends(QpId qp) const;
+  /// Leaves out the next `bytes` of a message that is being sent, which take `time`, as if only that message had gone
+  /// on meanwhile, and the reading of payloads of its queue pair: that is carried on, and counted. Bytes that the NIC
+  /// has read are placed. Returns how many these are; the next ones are where the message's others are, for the caller
+  /// to copy. Nothing, and nothing changes, if what is read would not be `ahead` bytes ahead then, or more would
+  /// happen.
+  struct LeftOut {
+    QpId qp = 0;
+    std::uint32_t work_request = 0;
+    std::uint32_t bytes = 0;
+    std::uint32_t ahead = 0;
+    sim::Duration time{};
+  };
+  std::optional<std::uint32_t> leave_out(const LeftOut& part);
   /// When requesters that wait for answers are looked at next (SystemConfig::timers), and that it comes so much sooner.
   [[nodiscard]] std::optional<sim::SimTime> next_look() const;
   void look_sooner(sim::Duration time);
-  /// What it adds to counters() when a NIC of the node reads bytes `from` to `to` of a payload at `address`, in the
-  /// middle of it and up to the end of a step.
-  [[nodiscard]] Counters counted_by_read(NodeId node, Address address, std::uint32_t from, std::uint32_t to) const;
+  /// What the reading of a queue pair's payloads has added to counters() between two moments of a message that is being
+  /// sent (SpareBytes::read); nothing if that cannot be told.
+  [[nodiscard]] std::optional<Counters> counted_by_reading(QpId qp, const ReadSoFar& from, const ReadSoFar& to) const;
 
   // --- bare DMA: what a PCIe benchmark's device does, without queue pairs and network -------------------------------
   // Bare DMA without a work request; needs pcie.ordering_domain: nic. Bytes read are discarded, bytes written are zero.

@@ -1,15 +1,35 @@
 // System: leaving out what only repeats (docs/fast-forward.md).
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
+#include "nic_model/leaving_out.hpp"
+#include "nic_model/pcie/lone_reads.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/state.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco::nic {
 
+bool times_tell_state(const fabric::Options& network, const HardwareProfile& profile,
+                      std::span<const fabric::CongestionSettings> congestion,
+                      std::span<const TransportOptions> transports) {
+  const bool fixed_paths =
+      network.routing == fabric::Routing::deterministic || network.routing == fabric::Routing::ecmp;
+  const bool forgets = network.algorithm() == fabric::CongestionAlgorithm::none && congestion.empty() && !network.ecn;
+  return fixed_paths && forgets && network.loss == 0 && transports.empty() && profile.nic_word_order != WordOrder::any;
+}
+
 SpareBytes System::spare_bytes(QpId qp, std::uint32_t work_request) const {
-  return state_->requesters.at(qp).spare_bytes(*engine_, qp, work_request);
+  const Requester& requester = state_->requesters.at(qp);
+  SpareBytes spare = requester.spare_bytes(*engine_, qp, work_request);
+  if (spare.unsent == 0) return spare;
+  const SendEntry& e = requester.entry(work_request);
+  const QpId peer = state_->connections[qp].peer();
+  if (e.wqe.opcode != Opcode::send || peer == kNone) return spare;
+  const Address to = state_->responders[peer].goes_to(*engine_, peer, e.left_out + e.wqe.length);
+  spare.to = to == 0 ? 0 : to + e.left_out + e.sent;
+  return spare;
 }
 
 void System::shorten_message(QpId qp, std::uint32_t work_request, std::uint32_t bytes) {
@@ -81,8 +101,24 @@ void System::look_sooner(sim::Duration time) {
   for (std::uint32_t i = 0; i < state_->ack_timers.size(); ++i) state_->ack_timers[i].look_sooner(*engine_, i, time);
 }
 
-Counters System::counted_by_read(NodeId node, Address address, std::uint32_t from, std::uint32_t to) const {
-  return nic::counted_by_read(profile(node), address, from, to);
+std::optional<Counters> System::counted_by_reading(QpId qp, const ReadSoFar& from, const ReadSoFar& to) const {
+  return state_->requesters.at(qp).counted_by_reading(*engine_, qp, from, to);
+}
+
+std::optional<std::uint32_t> System::leave_out(const LeftOut& part) {
+  Requester& requester = state_->requesters.at(part.qp);
+  const SpareBytes spare = spare_bytes(part.qp, part.work_request);
+  if (part.bytes >= spare.unsent) return std::nullopt;
+  const std::optional<LoneReads> reads = requester.read_on(*engine_, part.qp, part.time);
+  if (!reads) return std::nullopt;
+  for (const ReadBurst& read : reads->reads())
+    if (read.number == part.work_request && read.done != read.length &&
+        read.done < read.length - spare.unsent + part.bytes + part.ahead)
+      return std::nullopt;
+  const std::span<const std::byte> held = requester.bytes_read(*engine_, part.work_request, part.bytes);
+  state_->memories[state_->kernel.host_of(state_->connections[part.qp].peer_node())].write(spare.to, held);
+  requester.leave_out(*engine_, part.qp, part.work_request, part.bytes, *reads);
+  return static_cast<std::uint32_t>(held.size());
 }
 
 }  // namespace loco::nic

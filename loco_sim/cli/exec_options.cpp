@@ -41,7 +41,7 @@ constexpr std::array kRows = {
     row<&A::terminal>("--terminal", "Programs take their standard input for a terminal"),
     row<&A::lockstep>("--lockstep", "Posts change control at once"),
     row<&A::every_packet>("--every-packet",
-                          "Simulate every packet of long WRITEs, whose middle is left out otherwise (same results)"),
+                          "Simulate every packet of long messages, whose middle is left out otherwise (same results)"),
     row<&A::json>("--json", "Print JSON: what the programs printed, and the report"),
     row<&A::quiet>("-q,--quiet", "No report when all is well"),
     row<&A::scenario>("scenario", "Scenario file (YAML) of the workload programs; without it, programs behind --"),

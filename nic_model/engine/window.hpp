@@ -43,6 +43,13 @@ class Window {
     taken_ += units;
   }
 
+  /// Takes over what is in use in `later`, so much earlier.
+  void take_over(const Window& later, sim::Duration earlier) {
+    uses_ = later.uses_;
+    for (std::size_t i = 0; i < uses_.size(); ++i) uses_[i].until = uses_[i].until - earlier;
+    taken_ = later.taken_;
+  }
+
   /// How long the units have been taken, as a share of all of them: half of the units for a time count as half of that
   /// time.
   [[nodiscard]] sim::Duration busy() const { return busy_; }

@@ -179,6 +179,13 @@ void break_read_burst(Engine& engine, NicId node, ReadBurst& done) {
   bursts.end_read();
 }
 
+void drop_read_burst(Engine& engine, NicId node) {
+  Bursts& bursts = bursts_of(engine, node);
+  engine.cancel(bursts.read().event);
+  engine.kernel.burst_ends();
+  bursts.end_read();
+}
+
 bool begin_burst(Engine& engine, std::uint32_t domain, std::uint64_t number, PostedWrite& write) {
   const NicId node = engine.domains[domain].node();
   Bursts& bursts = bursts_of(engine, node);

@@ -90,6 +90,8 @@ bool begin_burst(Engine& engine, NicId node, ReadBurst plan);
 bool end_burst(Engine& engine, NicId node, ReadBurst& done);
 /// Ends a burst early: its next step gets an event of its own.
 void break_read_burst(Engine& engine, NicId node, ReadBurst& done);
+/// Ends a burst whose steps somebody else carries out.
+void drop_read_burst(Engine& engine, NicId node);
 
 // --- for all code that accesses the link, memory or counters ---------------------------------------------------------
 

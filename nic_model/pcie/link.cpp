@@ -1,6 +1,8 @@
 // The PCIe link of a node. Interface: link.hpp; tags and credits: flow_control.cpp.
 #include "nic_model/pcie/link.hpp"
 
+#include <algorithm>
+
 #include "nic_model/engine/check.hpp"
 #include "nic_model/pcie/flow_control.hpp"
 
@@ -25,6 +27,17 @@ TlpTimes tlp_times(const HardwareProfile& p) {
 }  // namespace
 
 PcieLink::PcieLink(const HardwareProfile& profile) : times_(tlp_times(profile)), translated_(iommu_buffer(profile)) {}
+
+void PcieLink::take_over(const PcieLink& later, sim::SimTime now, sim::Duration earlier) {
+  // Of what is over, only that it is over counts.
+  up_free_ = std::max(later.up_free_ - earlier, std::min(up_free_, now));
+  down_free_ = std::max(later.down_free_ - earlier, std::min(down_free_, now));
+  issue_free_ = later.issue_free_ - earlier;
+  asked_until_ = later.asked_until_ - earlier;
+  tags_.take_over(later.tags_, earlier);
+  nonposted_credits_.take_over(later.nonposted_credits_, earlier);
+  completion_credits_.take_over(later.completion_credits_, earlier);
+}
 
 bool PcieLink::push_doorbell(const Doorbell& doorbell) {
   doorbells_.push_back(doorbell);

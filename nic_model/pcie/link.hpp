@@ -83,6 +83,10 @@ class PcieLink {
     return send_down(now, taken);
   }
 
+  /// Takes over the times of a copy of it that was used on, so much earlier. How long it was busy meanwhile is left
+  /// out. Precondition: `now` is the time at which the copy was made.
+  void take_over(const PcieLink& later, sim::SimTime now, sim::Duration earlier);
+
   // --- tags, credits, what is under way: flow_control.cpp ------------------------------------------------------------
   sim::SimTime take_request(const HardwareProfile& p, sim::SimTime now, std::uint64_t bytes, sim::SimTime due,
                             sim::Duration reach, sim::Duration begin, sim::Duration walk = {});

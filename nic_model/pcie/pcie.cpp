@@ -166,13 +166,18 @@ sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::S
   return times.there;
 }
 
-Counters counted_by_read(const HardwareProfile& p, Address address, std::uint32_t from, std::uint32_t to) {
+Counters counted_by_read(const HardwareProfile& p, Address address, std::uint32_t length, std::uint32_t from,
+                         std::uint32_t to) {
   const std::uint64_t step = p.pcie_read_completion.count;
-  const auto completions = [&](std::uint32_t bytes) { return (address + bytes + step - 1) / step; };
+  const auto completions = [&](std::uint32_t bytes) {  // that end by then; the first may be shorter
+    return (address + bytes + (bytes == 0 ? 0 : step - 1)) / step;
+  };
+  // The end of a request's data asks for the next one's, if there is more to read.
+  const auto requests = [&](std::uint32_t bytes) { return std::min(bytes, length - 1) / p.pcie_mrrs.count; };
   Counters c;
   c.tlps_down = c.events = completions(to) - completions(from);
   c.pcie_bytes_down = to - from + c.tlps_down * p.pcie_completion_header.count;
-  c.tlps_up = to / p.pcie_mrrs.count - from / p.pcie_mrrs.count;
+  c.tlps_up = requests(to) - requests(from);
   c.pcie_bytes_up = c.tlps_up * p.pcie_read_header.count;
   return c;
 }

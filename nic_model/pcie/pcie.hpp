@@ -94,10 +94,10 @@ sim::SimTime return_data(Engine& engine, NicId node, std::uint32_t bytes, sim::S
 /// the NIC.
 [[nodiscard]] sim::Duration read_time_now(Engine& engine, NicId node, std::uint32_t key, std::uint32_t bytes);
 
-/// What it adds to the counters when bytes `from` to `to` of a read at `address` are returned, neither its first nor
-/// its last, and both at the end of a step.
-[[nodiscard]] Counters counted_by_read(const HardwareProfile& profile, Address address, std::uint32_t from,
-                                       std::uint32_t to);
+/// What it adds to the counters when bytes `from` to `to` of a read of `length` bytes at `address` are returned; each
+/// is its begin or the end of a step. Its first request was counted when it was issued.
+[[nodiscard]] Counters counted_by_read(const HardwareProfile& profile, Address address, std::uint32_t length,
+                                       std::uint32_t from, std::uint32_t to);
 
 /// A read at `address` has brought `done` bytes, the last of which are in the NIC at `newest`. Returns a time by which
 /// the first `part` bytes were there, so that a packet of them may leave: later completions took at least their time on

@@ -4,7 +4,6 @@
 
 #include "nic_model/connection/failure.hpp"
 #include "nic_model/engine/hash_parts.hpp"
-#include "nic_model/pcie/link.hpp"
 #include "nic_model/pcie/pcie.hpp"
 #include "nic_model/port/context.hpp"
 #include "nic_model/port/port.hpp"
@@ -109,48 +108,6 @@ void Requester::reset(Engine& engine, QpId id) {
   una_ = unsent_psn_ = next_psn_;
   forget_sent();
   halted_ = rnr_wait_ = recovering_ = false;
-}
-
-SpareBytes Requester::spare_bytes(const Engine& engine, QpId id, std::uint32_t number) const {
-  // Where each packet is answered, both ends count those of the whole message.
-  if (policy_of(engine, id).answers_each_packet() || number != transmit_next_ || number == started_) return {};
-  const SendEntry& e = entry(number);
-  if (!sends_payload(e.wqe.opcode) || e.wqe.inline_data || e.status != Status::success || repeats()) return {};
-  const std::uint32_t ahead = e.payload_read - std::min(e.payload_read, e.sent);
-  SpareBytes spare{.ahead = ahead,
-                   .sent = e.sent,
-                   .read = payload_burst_ && payload_next_ == number
-                               ? engine.links[engine.connections[id].node()].bursts().read().done
-                               : e.payload_read,
-                   .from = e.wqe.local + e.sent,
-                   .to = e.wqe.remote + e.sent,
-                   .all_read = e.payload_read == e.wqe.length,
-                   .last_read = payload_next_ == started_ || (payload_next_ == number && number + 1 == started_)};
-  if (e.payload_read < e.wqe.length) {
-    spare.bytes = e.wqe.length - std::max(e.payload_read, e.sent);
-  } else if (e.ready <= engine.now()) {
-    spare.bytes = e.wqe.length - e.sent;
-  }
-  return spare;
-}
-
-void Requester::shorten(Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes) {
-  break_payload_burst(engine, id);  // it knows the message's length
-  SendEntry& e = edit(number);
-  const auto packets = static_cast<std::uint32_t>(bytes / mtu_of(engine, engine.connections[id]));
-  const std::uint32_t back = Psn::kMask + 1 - packets;
-  e.wqe.length -= bytes;
-  e.wqe.local += bytes;  // what is left is the message's end
-  e.wqe.remote += bytes;
-  e.left_out += bytes;
-  e.payload_read = std::min(e.payload_read, e.wqe.length);
-  if (e.payload_read > e.sent && !is_scattered(e.wqe.local)) {  // what was read ahead belongs to the part left out
-    sample(engine, engine.connections[id].node(), e.wqe.local + e.sent,
-           BufferPart{e.buffer, e.sent, e.payload_read - e.sent}, {});
-  }
-  e.packets -= packets;
-  for (std::uint32_t later = number + 1; later != started_; ++later) edit(later).psn = edit(later).psn + back;
-  next_psn_ = next_psn_ + back;
 }
 
 // --- completing ------------------------------------------------------------------------------------------------------

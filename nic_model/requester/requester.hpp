@@ -27,10 +27,14 @@
 // Private to nic_model/.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 #include "fabric/packet.hpp"
 #include "nic_model/connection/connection.hpp"
+#include "nic_model/counters.hpp"
 #include "nic_model/delivery/entropies.hpp"
 #include "nic_model/engine/engine.hpp"
 #include "nic_model/engine/hash.hpp"
@@ -128,13 +132,25 @@ class alignas(sim::kCacheLine) Requester {
   /// Drops all work requests without CQEs. Their numbers are not reused, so late answers find no work request.
   void reset(Engine& engine, QpId id);
 
-  // --- leaving out what only repeats (System::shorten_message) ------------------------------------------------------
+  // --- leaving out what only repeats (System::shorten_message, leave_out): leave_out.cpp ----------------------------
   /// Of a message that is being sent. Nothing for all but reliable WRITEs and SENDs whose packets are not answered one
   /// by one.
   [[nodiscard]] SpareBytes spare_bytes(const Engine& engine, QpId id, std::uint32_t number) const;
   /// Takes whole packets off its end. The work requests behind it get earlier PSNs. Precondition: there are
   /// more spare bytes.
   void shorten(Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes);
+  /// Its reading of payloads, carried on for so long on a copy of the PCIe link; nothing if more than that would
+  /// happen.
+  [[nodiscard]] std::optional<class LoneReads> read_on(Engine& engine, QpId id, sim::Duration time);
+  /// Of the next bytes that are sent, at most `most`: those that the NIC has read.
+  [[nodiscard]] std::span<const std::byte> bytes_read(const Engine& engine, std::uint32_t number,
+                                                      std::uint32_t most) const;
+  /// Takes the next `bytes` out of a message, and that time out of what follows, in which payloads are read as
+  /// read_on() says. Precondition: as for shorten(), and those bytes will have been read then.
+  void leave_out(Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes, const LoneReads& reads);
+  /// What reading has added to the counters between two moments. Nothing if that cannot be told.
+  [[nodiscard]] std::optional<Counters> counted_by_reading(const Engine& engine, QpId id, const ReadSoFar& from,
+                                                           const ReadSoFar& to) const;
 
   // --- what comes from PCIe, the port, the network and timers ------------------------------------------------------
   /// A doorbell has reached the NIC and announces work requests up to producer index `posted`. `blueflame`: it carries
@@ -194,6 +210,11 @@ class alignas(sim::kCacheLine) Requester {
   void write_cqe(Engine& engine, QpId id, std::uint32_t number, Status status, sim::Duration delay) const;
   void complete(Engine& engine, QpId id, sim::Duration delay);
   void free_finished(Engine& engine);
+
+  // Implemented in leave_out.cpp.
+  [[nodiscard]] bool may_read_alone(const Engine& engine, const Connection& qp, const SendEntry& e) const;
+  void take_over(Engine& engine, const Connection& qp, const struct ReadBurst& read, std::uint32_t left_out);
+  void cut(const Engine& engine, QpId id, std::uint32_t number, std::uint32_t bytes);
 
   // Implemented in payload.cpp.
   bool schedule_parts(Engine& engine, QpId id, std::uint32_t number, const SendEntry& e, sim::SimTime at);

@@ -58,7 +58,7 @@ fabric::Packet request_packet(const Engine& engine, QpId id, const SendEntry& e,
   packet.thread = qp.thread();
   packet.rkey = datagram ? qkey_of(qp, e.wqe) : e.wqe.rkey;
   packet.total = e.wqe.length;
-  packet.address = e.wqe.remote;
+  packet.address = e.wqe.opcode == Opcode::send ? e.left_out : e.wqe.remote;
   return packet;
 }
 

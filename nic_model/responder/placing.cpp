@@ -52,15 +52,16 @@ Status Responder::place_send(Engine& engine, QpId id, const fabric::Packet& pack
     received_ = header;
   }
   like.opcode = Opcode::recv;
-  const Status status = check_receive(engine, engine.connections[id], received_ + packet.length);
+  const auto left_out = static_cast<std::uint32_t>(packet.address);  // of the message, before this packet
+  const Status status = check_receive(engine, engine.connections[id], received_ + left_out + packet.length);
   if (status != Status::success) {
     complete_receive(engine, id, like, status);
     return status;
   }
-  place(engine, id, packet, further_->receive.address + header + packet.offset, further_->receive.lkey);
+  place(engine, id, packet, further_->receive.address + header + left_out + packet.offset, further_->receive.lkey);
   received_ += packet.length;
   if (!packet.last) return status;
-  like.length = received_;
+  like.length = received_ + left_out;
   like.with_imm = packet.immediate;
   like.imm = packet.immediate ? static_cast<std::uint32_t>(packet.a) : 0;
   complete_receive(engine, id, like, status, receive_buffer_time(engine, packet));

@@ -74,6 +74,11 @@ Status Responder::check_receive(const Engine& engine, const Connection& qp, std:
                                                                                            : Status::loc_prot_err;
 }
 
+Address Responder::goes_to(const Engine& engine, QpId id, std::uint32_t bytes) const {
+  if (!receiving_ || is_scattered(further_->receive.address)) return 0;
+  return check_receive(engine, engine.connections[id], bytes) == Status::success ? further_->receive.address : 0;
+}
+
 /// Completes the receive that was taken. `like` has opcode, length, immediate data and source. `delay` is the time that
 /// the last packet's data needs to reach PCIe.
 void Responder::complete_receive(Engine& engine, QpId id, Cqe like, Status status, sim::Duration delay) {

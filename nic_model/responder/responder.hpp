@@ -168,6 +168,9 @@ class alignas(sim::kCacheLine) Responder {
   }
   /// True if there is a receive for a message.
   [[nodiscard]] bool can_receive(const Engine& engine) const;
+  /// Where a SEND that is being received goes, which has so many bytes; 0 if its receive does not take them all, or not
+  /// in one piece.
+  [[nodiscard]] Address goes_to(const Engine& engine, QpId id, std::uint32_t bytes) const;
   /// The request that kEventStrayRequest will take.
   [[nodiscard]] const fabric::Packet& stray(std::uint32_t slot) const { return disorder().strays[slot]; }
 
@@ -326,7 +329,7 @@ class alignas(sim::kCacheLine) Responder {
   bool nak_sent_ : 1 = false;     // for what is expected: nothing more is said until it comes
   bool receiving_ : 1 = false;    // a receive has been taken from the queue
   bool in_message_ : 1 = false;   // between a message's packets; UC: and the earlier ones have all come
-  std::uint32_t received_ = 0;    // bytes of a SEND that are in its buffer
+  std::uint32_t received_ = 0;    // bytes of a SEND that are in its buffer, without those left out
   fabric::Psn expected_psn_{};    // of the next packet that is new
   fabric::Psn done_psn_{};        // first that has not been executed: behind, while requests wait for an atomic
   std::uint64_t first_ = 0;       // number of responses_[0]

@@ -75,7 +75,7 @@ def _command() -> str:
 
 def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.PathLike[str] = "cx5-roce-100g",
          topology: str = "star", hosts: int = 2, seed: int = 1, overrides: Mapping[str, Any] = {},
-         environment: Mapping[str, str] = {}, check: bool = True,
+         environment: Mapping[str, str] = {}, check: bool = True, every_packet: bool = False,
          trace: str | os.PathLike[str] | None = None, timeout: float | None = None) -> Exec:
     """Runs verbs programs, as they were compiled, on simulated hosts: what they print, and a report.
 
@@ -89,6 +89,7 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
         overrides: dotted keys of the hardware, or of the scenario, and values.
         environment: variables of the programs, beside this process's.
         check: programs that fail are a RunError.
+        every_packet: also the middle of long messages is simulated, which is left out otherwise, with the same results.
         trace: a file for what NICs and programs did, which `ls.read_trace` reads; `report["verdict"]` judges it. A
             scenario of programs says it with `trace.path`, and then the file is written from Python, too.
         timeout: seconds of real time after which the run is ended.
@@ -99,6 +100,8 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
         subprocess.TimeoutExpired: it took longer than `timeout`.
     """
     words = [_command(), "exec", "--json", *(f"--set={key}={_text(value)}" for key, value in overrides.items())]
+    if every_packet:
+        words.append("--every-packet")
     if trace is not None:
         words.append(f"--trace={os.fspath(trace)}")
     if len(programs) == 1 and isinstance(programs[0], (str, os.PathLike)):

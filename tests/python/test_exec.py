@@ -33,6 +33,13 @@ def test_hardware_and_scenarios():
     assert "5.22 usec/iter" in found.programs[0].stdout
 
 
+def test_every_packet():
+    words = [["ib_write_lat", "-s", "1048576", "-n", "5"], ["ib_write_lat", "-s", "1048576", "-n", "5", "node0"]]
+    short, whole = ls.exec(*words), ls.exec(*words, every_packet=True)
+    assert short.report["packets_left_out"] > 0 == whole.report["packets_left_out"]
+    assert short.fingerprint == whole.fingerprint
+
+
 def test_failures():
     with pytest.raises(ls.InputError, match="found none of that name in PATH"):
         ls.exec(["no-such-program"])

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "loco_sim/workloads/rounds.hpp"
+#include "nic_model/leaving_out.hpp"
 
 namespace loco::workloads::flows {
 
@@ -41,17 +42,12 @@ Leaps::Leaps(SimulatedCluster& cluster, Options options, Shorten shorten)
       mode_(options.possible ? allowed(cluster.config()) : FastForward::off),
       shorten_(std::move(shorten)) {}
 
-/// What a configuration lets be left out. Where something is drawn at random, or a control remembers what has happened,
-/// equal times do not say that the state is the same.
+/// What a configuration lets be left out.
 FastForward Leaps::allowed(const ClusterConfig& config) {
-  const fabric::Options& network = config.network.options;
-  const bool fixed_paths =
-      network.routing == fabric::Routing::deterministic || network.routing == fabric::Routing::ecmp;
-  const bool forgets = network.algorithm() == fabric::CongestionAlgorithm::none && config.congestion.empty() &&
-                       !network.ecn && network.loss == 0 && config.profile.nic_qp_gap_rate.value == 0;
-  const bool as_known = config.profile.nic_word_order != nic::WordOrder::any && config.transports.empty();
-  if (config.fast_forward != FastForward::exact || (fixed_paths && forgets && as_known)) return config.fast_forward;
-  return FastForward::off;
+  const bool tells =
+      nic::times_tell_state(config.network.options, config.profile, config.congestion, config.transports) &&
+      config.profile.nic_qp_gap_rate.value == 0;
+  return config.fast_forward != FastForward::exact || tells ? config.fast_forward : FastForward::off;
 }
 
 void Leaps::begins(std::optional<std::int64_t> expected) {
