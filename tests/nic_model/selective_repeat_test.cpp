@@ -171,6 +171,7 @@ TEST_CASE("selective repeat keeps the line: each packet is sent 1 / (1 - p) time
   for (const nic::Opcode opcode : {nic::Opcode::rdma_write, nic::Opcode::send, nic::Opcode::rdma_read}) {
     const double alone = seconds(Stream{opcode}.run());
     for (const auto& [loss, p] : {std::pair{1'000U, 0.001}, std::pair{10'000U, 0.01}}) {
+      if (loss == 1'000 && kShare > 1) continue;  // sanitized: where more happens
       for (std::uint64_t seed = 1; seed <= (kShare > 1 ? 1 : 2); ++seed) {
         INFO("opcode " << static_cast<int>(opcode) << " loss " << p << " seed " << seed);
         const Pair pair = Stream{opcode, Placement::out_of_order, loss, seed}.run();
