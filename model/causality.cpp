@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/copied_words.hpp"
+#include "model/stamps.hpp"
 #include "model/witness.hpp"
 #include "model/words.hpp"
 
@@ -63,12 +64,12 @@ class Causality {
       else if (c.method != Method::wait)
         seen_.emplace_back(s.stamp, 0, 0, id);
     }
-    if (!std::ranges::is_sorted(seen_)) std::ranges::sort(seen_);
+    if (!std::is_sorted(seen_.begin(), seen_.end())) std::sort(seen_.begin(), seen_.end());
     const auto same = [](const auto& a, const auto& b) {
       return std::tie(std::get<0>(a), std::get<1>(a), std::get<2>(a)) ==
              std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b));
     };
-    const auto twice = std::ranges::adjacent_find(seen_, same);
+    const auto twice = std::adjacent_find(seen_.begin(), seen_.end(), same);
     if (twice == seen_.end()) return;
     if (!is_remote_atomic(c.method)) return report(std::get<3>(*(twice + 1)), "is in its call twice");
     reports_.add(Rule::once, [&] {

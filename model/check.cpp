@@ -1,5 +1,6 @@
 #include "model/check.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 

@@ -1,6 +1,7 @@
 // Linearisability of a key-value store, key by key: keys are independent, so the store is linearisable iff each
 // key is (Herlihy and Wing's locality).
 #include <algorithm>
+#include <tuple>
 
 #include "model/histories.hpp"
 #include "model/key_history.hpp"
@@ -16,7 +17,7 @@ std::uint64_t check_kvstores(const TraceIndex& index, Reports& reports) {
     const Call& c = index.call(id);
     return std::pair(c.object, c.argument);
   };
-  std::ranges::stable_sort(calls, [&](CallId a, CallId b) { return key(a) < key(b); });
+  std::stable_sort(calls.begin(), calls.end(), [&](CallId a, CallId b) { return key(a) < key(b); });
   for (auto first = calls.begin(); first != calls.end();) {
     const auto last = std::find_if(first, calls.end(), [&](CallId id) { return key(id) != key(*first); });
     const std::span<const CallId> of_key(first, last);

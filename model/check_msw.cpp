@@ -11,6 +11,7 @@
 #include "model/flat_map.hpp"
 #include "model/library_checker.hpp"
 #include "model/shared_memory.hpp"
+#include "model/stamps.hpp"
 #include "model/words.hpp"
 #include "model/work_ids.hpp"
 

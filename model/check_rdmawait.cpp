@@ -67,7 +67,7 @@ class RdmawaitChecker final : public LibraryChecker {
       for (const CopiedWords::Pair& pair : copied_words_.of(context_.index.subevents_of(event.id), read, written))
         if (pair.read != 0) feeds_.emplace_back(pair.written, pair.read);
       if (feeds_.empty()) continue;
-      if (!std::ranges::is_sorted(feeds_)) std::ranges::sort(feeds_);
+      if (!std::is_sorted(feeds_.begin(), feeds_.end())) std::sort(feeds_.begin(), feeds_.end());
       auto next = feeds_.begin();  // nodes come in the order of their subevents
       for (Node& write : nodes)
         if (next != feeds_.end() && write.subevent == next->first)
@@ -93,7 +93,7 @@ class RdmawaitChecker final : public LibraryChecker {
     const auto before = [](const Turn& a, const Turn& b) {
       return std::tie(a.node, a.unit, a.place) < std::tie(b.node, b.unit, b.place);
     };
-    if (!std::ranges::is_sorted(turns, before)) std::ranges::sort(turns, before);
+    if (!std::is_sorted(turns.begin(), turns.end(), before)) std::sort(turns.begin(), turns.end(), before);
     for (std::size_t i = 1; i < turns.size(); ++i) {
       const Turn &first = turns[i - 1], &second = turns[i];
       if (first.node != second.node || first.unit != second.unit) continue;

@@ -11,7 +11,7 @@ void CopiedWords::by_address(std::span<const SubeventId> parts, Stamp stamp, std
   const auto before = [this](SubeventId a, SubeventId b) {
     return index_->subevent(a).address < index_->subevent(b).address;
   };
-  if (!std::ranges::is_sorted(ids, before)) std::ranges::stable_sort(ids, before);
+  if (!std::is_sorted(ids.begin(), ids.end(), before)) std::stable_sort(ids.begin(), ids.end(), before);
 }
 
 bool CopiedWords::fits(std::size_t first) {

@@ -55,7 +55,7 @@ class Search {
   [[nodiscard]] std::vector<CycleEdge> path(PointId source, PointId target) const {
     std::vector<CycleEdge> out;
     for (PointId p = target; p != source; p = from_[p]) out.push_back({from_[p], p, graph_.rule[via_[p]]});
-    std::ranges::reverse(out);
+    std::reverse(out.begin(), out.end());
     return out;
   }
 
@@ -122,7 +122,7 @@ std::optional<std::vector<CycleEdge>> find_cycle(Order& order, const Poll& poll)
     best = search.path(e.to, e.from);
     best.push_back(e);
   }
-  const auto real = std::ranges::find_if(best, [&](const CycleEdge& e) { return !order.is_chain(e.from); });
+  const auto real = std::find_if(best.begin(), best.end(), [&](const CycleEdge& e) { return !order.is_chain(e.from); });
   std::rotate(best.begin(), real, best.end());
   return without_chains(order, best);
 }

@@ -68,11 +68,11 @@ class Explanation {
 
   /// Begins the cycle after an edge that is no program order, so that no run of program order wraps around.
   static void rotate(std::vector<CycleEdge>& cycle) {
-    const auto other =
-        std::ranges::find_if(cycle, [](const CycleEdge& e) { return !is_program_order(e.rule) && e.rule != Rule::mo; });
-    const auto pivot = other != cycle.end()
-                           ? other
-                           : std::ranges::find_if(cycle, [](const CycleEdge& e) { return !is_program_order(e.rule); });
+    const auto other = std::find_if(cycle.begin(), cycle.end(),
+                                    [](const CycleEdge& e) { return !is_program_order(e.rule) && e.rule != Rule::mo; });
+    const auto pivot = other != cycle.end() ? other : std::find_if(cycle.begin(), cycle.end(), [](const CycleEdge& e) {
+      return !is_program_order(e.rule);
+    });
     if (pivot != cycle.end()) std::rotate(cycle.begin(), pivot, cycle.end());
     // An rb in front swallows the mo that follows it.
   }

@@ -71,7 +71,9 @@ struct Chance {
 };
 using Chances = std::vector<Chance>;  // what ends first is last
 
-void add(Chances& chances, Chance c) { chances.insert(std::ranges::upper_bound(chances, c, std::greater<>()), c); }
+void add(Chances& chances, Chance c) {
+  chances.insert(std::upper_bound(chances.begin(), chances.end(), c, std::greater<>()), c);
+}
 
 /// The key in one explanation of its past. An instant was "seen" by whatever began before the bound: 0 is never.
 struct KeyState {
@@ -122,7 +124,7 @@ class KeyIntervals {
     for (std::size_t i = 0; i < clusters_.size(); ++i)
       if (!plan_cluster(i)) return true;
     for (const CallId id : calls) plan_call(id);
-    std::ranges::sort(tasks_, [](const Task& a, const Task& b) { return a.order() < b.order(); });
+    std::sort(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) { return a.order() < b.order(); });
     now_.resize(1);
     for (at_ = 0; at_ < tasks_.size() && step(tasks_[at_]);) ++at_;
     return true;
@@ -141,16 +143,17 @@ class KeyIntervals {
       if (c.work_id == 0) return false;
       clusters_.push_back({c.work_id, id, c.begin, c.returned ? c.end : kNever, c.begin, id, id});
     }
-    std::ranges::sort(clusters_, {}, &Cluster::value);
+    std::sort(clusters_.begin(), clusters_.end(), [](const Cluster& a, const Cluster& b) { return a.value < b.value; });
     const auto same = [](const Cluster& a, const Cluster& b) { return a.value == b.value; };
-    return std::ranges::adjacent_find(clusters_, same) == clusters_.end();
+    return std::adjacent_find(clusters_.begin(), clusters_.end(), same) == clusters_.end();
   }
 
   bool collect_reads(std::span<const CallId> calls) {
     for (const CallId id : calls) {
       const Call& c = index_.call(id);
       if (c.method != Method::kv_lookup || !c.returned || c.result == 0) continue;
-      const auto cluster = std::ranges::lower_bound(clusters_, c.result, {}, &Cluster::value);
+      const auto cluster = std::lower_bound(clusters_.begin(), clusters_.end(), c.result,
+                                            [](const Cluster& a, std::uint64_t value) { return a.value < value; });
       if (cluster == clusters_.end() || cluster->value != c.result)
         return fail([&] { return fmt::format("{} returned {}, which nobody wrote", text(id), c.result); });
       cluster->read = true;
@@ -204,7 +207,7 @@ class KeyIntervals {
     now_.resize(left);
     if (!branches_.empty()) {
       now_.insert(now_.end(), branches_.begin(), branches_.end());
-      std::ranges::sort(now_);
+      std::sort(now_.begin(), now_.end());
       now_.erase(std::unique(now_.begin(), now_.end()), now_.end());
     }
     if (now_.size() > kMaxExplanations) return give_up(t);
@@ -258,7 +261,8 @@ class KeyIntervals {
   }
 
   static bool take(Chances& chances, std::size_t cluster) {
-    const auto found = std::ranges::find(chances, cluster, &Chance::cluster);
+    const auto found =
+        std::find_if(chances.begin(), chances.end(), [&](const Chance& c) { return c.cluster == cluster; });
     if (found == chances.end()) return false;
     chances.erase(found);
     return true;

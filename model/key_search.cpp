@@ -71,7 +71,7 @@ class KeySearch {
       moments.push_back({c.begin, false, id});
       if (c.returned) moments.push_back({c.end, true, id});
     }
-    std::ranges::sort(moments, [](const Moment& a, const Moment& b) { return a.order() < b.order(); });
+    std::sort(moments.begin(), moments.end(), [](const Moment& a, const Moment& b) { return a.order() < b.order(); });
     now_ = {Configuration{}};
     for (const Moment& m : moments)
       if (!(m.end ? end(m) : begin(m))) return;
@@ -79,7 +79,7 @@ class KeySearch {
 
  private:
   bool begin(const Moment& m) {
-    auto slot = static_cast<std::size_t>(std::ranges::find(slots_, CallId{0}) - slots_.begin());
+    auto slot = static_cast<std::size_t>(std::find(slots_.begin(), slots_.end(), CallId{0}) - slots_.begin());
     if (slot == kMaxOpen) return give_up(m);
     if (slot == slots_.size()) slots_.push_back(0);
     slots_[slot] = m.call;
@@ -94,7 +94,7 @@ class KeySearch {
   }
 
   bool end(const Moment& m) {
-    const auto slot = static_cast<std::size_t>(std::ranges::find(slots_, m.call) - slots_.begin());
+    const auto slot = static_cast<std::size_t>(std::find(slots_.begin(), slots_.end(), m.call) - slots_.begin());
     std::set<Configuration> next, seen;
     std::vector<Configuration> frontier(now_.begin(), now_.end());
     while (!frontier.empty()) {

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "model/check.hpp"
 #include "model/trace_index.hpp"
 
 namespace loco::model {

@@ -12,6 +12,7 @@
 #include "model/explain.hpp"
 #include "model/lock_calls.hpp"
 #include "model/paths.hpp"
+#include "model/stamps.hpp"
 #include "model/words.hpp"
 
 namespace loco::model {

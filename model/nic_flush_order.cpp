@@ -36,7 +36,7 @@ void NicFlushOrder::begin_thread(std::uint32_t thread) {
 void NicFlushOrder::walk(std::vector<Item>& items) {
   // Of a read and a write that finish at the same instant the read comes first: it does not flush that write.
   const auto earlier = [](const Item& a, const Item& b) { return a.when != b.when ? a.when < b.when : a.id < b.id; };
-  if (!std::ranges::is_sorted(items, earlier)) std::ranges::sort(items, earlier);
+  if (!std::is_sorted(items.begin(), items.end(), earlier)) std::sort(items.begin(), items.end(), earlier);
   Order& order = context_->order;
   Point reads, writes;
   for (const Item& item : items) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "model/stamps.hpp"
 #include "model/witness.hpp"
 
 namespace loco::model {
@@ -22,8 +23,8 @@ Library library_of(Method m) {
 }
 
 bool names_twice(std::vector<std::uint32_t> names) {
-  std::ranges::sort(names);
-  return std::ranges::adjacent_find(names) != names.end();
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) != names.end();
 }
 
 void check_tables(const Trace& t, Reports& r) {

@@ -9,6 +9,7 @@
 #include "model/level_run.hpp"
 #include "model/paths.hpp"
 #include "model/stamps.hpp"
+#include "model/words.hpp"
 
 namespace loco::model {
 namespace {
@@ -87,7 +88,7 @@ class Tower {
         consider(p, e.call);
         same_.emplace_back(std::tuple(e.call, e.stamp, e.peer), p);
       }
-    std::ranges::stable_sort(same_, [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(same_.begin(), same_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     parts_begin_.assign(index_.trace().calls.size() + 2, 0);
     for (const auto& [call, p] : found) ++parts_begin_[call + std::size_t{1}];
     for (std::size_t i = 1; i < parts_begin_.size(); ++i) parts_begin_[i] += parts_begin_[i - 1];
@@ -98,7 +99,7 @@ class Tower {
     for (CallId call = 1; call <= index_.trace().calls.size(); ++call) {
       index_.poll();
       const std::span<PointId> parts = parts_of(call);
-      if (parts.size() > 1) std::ranges::stable_sort(parts, in_program_order);
+      if (parts.size() > 1) std::stable_sort(parts.begin(), parts.end(), in_program_order);
     }
   }
   std::span<PointId> parts_of(CallId call) {
@@ -179,7 +180,7 @@ class Tower {
         sources_.emplace_back(concrete(p), p);
       }
     }
-    std::ranges::sort(sources_);
+    std::sort(sources_.begin(), sources_.end());
     const auto same_below = [](const auto& a, const auto& b) { return a.first == b.first; };
     sources_.erase(std::unique(sources_.begin(), sources_.end(), same_below), sources_.end());
   }

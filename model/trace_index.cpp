@@ -118,14 +118,15 @@ void TraceIndex::index_unbegun() {
     Seq& first = gave_up_[t.calls[s.call - 1].thread];
     first = std::min(first, s.finish);
   }
-  std::ranges::stable_sort(unbegun_writes_, {}, &UnbegunWrite::word);
+  std::stable_sort(unbegun_writes_.begin(), unbegun_writes_.end(),
+                   [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
 }
 
 std::span<const TraceIndex::UnbegunWrite> TraceIndex::unbegun_writes(std::uint32_t word) const {
   if (unbegun_writes_.empty()) return {};
   const auto [first, last] =
-      std::ranges::equal_range(unbegun_writes_, UnbegunWrite{word, 0},
-                               [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
+      std::equal_range(unbegun_writes_.begin(), unbegun_writes_.end(), UnbegunWrite{word, 0},
+                       [](const UnbegunWrite& a, const UnbegunWrite& b) { return a.word < b.word; });
   return {first, last};
 }
 
@@ -135,7 +136,7 @@ void TraceIndex::append_unfinished(std::vector<SubeventId>& last) {
   for (std::size_t i = 0; i < t.subevents.size(); ++i)
     if (is_write(t.subevents[i].stamp) && !is_unbegun(t.subevents[i]) && t.subevents[i].finish == kNever)
       unfinished.emplace_back(t.subevents[i].start, static_cast<SubeventId>(i + 1));
-  std::ranges::sort(unfinished);
+  std::sort(unfinished.begin(), unfinished.end());
   for (const auto& [start, id] : unfinished) {
     const std::uint32_t w = word(id);
     (last[w] == 0 ? first_[w] : next_[last[w] - 1]) = id;

@@ -73,7 +73,9 @@ std::string violations_text(const std::vector<Violation>& violations) {
 
 }  // namespace
 
-bool Verdict::consistent() const { return std::ranges::all_of(results, &LibraryResult::consistent); }
+bool Verdict::consistent() const {
+  return std::all_of(results.begin(), results.end(), [](const LibraryResult& r) { return r.consistent; });
+}
 
 bool Verdict::undecided() const {
   return !consistent() &&
@@ -118,14 +120,15 @@ std::string Verdict::to_dot() const {
 
   std::vector<std::uint32_t> threads;
   for (const Step& s : *cycle) threads.push_back(s.thread);
-  std::ranges::sort(threads);
+  std::sort(threads.begin(), threads.end());
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
   for (const std::uint32_t t : threads) {
     fmt::format_to(std::back_inserter(out), "  subgraph cluster_{} {{\n", t);
     std::vector<std::size_t> column;
     for (std::size_t i = 0; i < cycle->size(); ++i)
       if ((*cycle)[i].thread == t) column.push_back(i);
-    std::ranges::stable_sort(column, [&](std::size_t a, std::size_t b) { return (*cycle)[a].call < (*cycle)[b].call; });
+    std::stable_sort(column.begin(), column.end(),
+                     [&](std::size_t a, std::size_t b) { return (*cycle)[a].call < (*cycle)[b].call; });
     fmt::format_to(std::back_inserter(out), "    label={}; style=rounded; color=gray;\n",
                    quoted((*cycle)[column.front()].thread_name));
     for (const std::size_t i : column)

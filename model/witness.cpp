@@ -85,7 +85,7 @@ class Witness {
 
   /// The places of a unit's atomics are all different, so that they are in one order.
   void rao_total() {
-    std::ranges::sort(places_, [](const Place& a, const Place& b) {
+    std::sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) {
       return std::tie(a.node, a.place, a.id) < std::tie(b.node, b.place, b.id);
     });
     for (std::size_t i = 0; i < places_.size(); ++i) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "model/check.hpp"
+#include "model/stamps.hpp"
 #include "model/trace_index.hpp"
 #include "text/shown.hpp"
 

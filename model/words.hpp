@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "model/rules.hpp"
 #include "model/trace.hpp"
 
 namespace loco::model {

@@ -137,7 +137,7 @@ class AutoEngine : public Engine {
 
   void note(Answer found) {
     const auto same = [&](const auto& said) { return said.first == found.engine; };
-    const auto before = std::ranges::find_if(said_, same);
+    const auto before = std::find_if(said_.begin(), said_.end(), same);
     if (before == said_.end())
       said_.emplace_back(std::move(found.engine), std::move(found.why));
     else

@@ -82,7 +82,7 @@ class Builder {
     if (source.kind == LivenessKind::kEnds && source.processes.empty()) {
       for (std::uint32_t p = 0; p < program_.processes.size(); ++p) result.processes.push_back(p);
     }
-    std::ranges::sort(result.processes);
+    std::sort(result.processes.begin(), result.processes.end());
     result.processes.erase(std::unique(result.processes.begin(), result.processes.end()), result.processes.end());
     if (!source.expressions.empty()) result.then = property_expression(source.expressions.back());
     if (source.expressions.size() > 1) result.when = property_expression(source.expressions.front());

@@ -55,8 +55,8 @@ Report report_on(Program program, const CommandOptions& options) {
 bool asks_for_safety(const Program& program) {
   const auto asserts = [](const Edge& edge) { return edge.action.kind == ActionKind::kAssert; };
   return !program.properties.empty() || program.liveness.empty() ||
-         std::ranges::any_of(program.processes,
-                             [&](const Process& p) { return std::ranges::any_of(p.edges, asserts); });
+         std::any_of(program.processes.begin(), program.processes.end(),
+                     [&](const Process& p) { return std::any_of(p.edges.begin(), p.edges.end(), asserts); });
 }
 
 /// Safety by an engine, then liveness. What it says of a program that is not live is for the search for flushes.

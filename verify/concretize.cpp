@@ -39,7 +39,7 @@ class Concretizer {
       system_.normalise(point);
     }
     Schedule result;
-    std::ranges::stable_sort(reads_, [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(reads_.begin(), reads_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     auto read = reads_.begin();
     for (std::size_t i = 0; i <= steps_.size(); ++i) {
       for (; read != reads_.end() && read->first == i; ++read) result.push_back(nic_step(read->second));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "verify/engine.hpp"
+#include "verify/semantics.hpp"
 #include "verify/set_system.hpp"
 
 namespace loco::verify {

@@ -82,7 +82,7 @@ std::string ExpressionParser::text(std::size_t from, std::size_t to) const {
     const std::string& word = tokens_[i].text;
     const bool first = i == from;
     const auto before = [&](std::initializer_list<const char*> words) {
-      return !first && std::ranges::any_of(words, [&](const char* w) { return tokens_[i - 1].text == w; });
+      return !first && std::any_of(words.begin(), words.end(), [&](const char* w) { return tokens_[i - 1].text == w; });
     };
     const bool call = word == "(" && !first &&
                       (tokens_[i - 1].kind == TokenKind::kKeyword ||

@@ -45,7 +45,7 @@ class Searcher {
         if (!check(*placement)) return at_most();
       }
     }
-    std::ranges::sort(result_.placements);
+    std::sort(result_.placements.begin(), result_.placements.end());
     result_.why = fmt::format("{} of {} flushes, after {} checks", result_.placements.front().size(), given_.size(),
                               result_.checks);
     if (!result_.undecided.empty())
@@ -92,7 +92,7 @@ class Searcher {
     bool whole = true;
     for (const std::uint32_t flush : given_) {
       Elements fewer = placement;
-      fewer.erase(std::ranges::find(fewer, flush));
+      fewer.erase(std::find(fewer.begin(), fewer.end(), flush));
       if (!candidates_.meets_all(fewer)) continue;
       whole = !task_.limits.out_of_time();
       if (!whole) break;
@@ -117,7 +117,8 @@ class Searcher {
   }
 
   void require(Elements clause) {
-    std::erase_if(clause, [&](std::uint32_t f) { return !task_.flushes[f]; });
+    clause.erase(std::remove_if(clause.begin(), clause.end(), [&](std::uint32_t f) { return !task_.flushes[f]; }),
+                 clause.end());
     if (clause.empty()) throw std::logic_error("a counterexample holds with all flushes, which are safe");
     candidates_.require(clause);
   }

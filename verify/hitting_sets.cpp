@@ -17,7 +17,7 @@ bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& cho
   limits.tick();
   const Elements* missed = nullptr;
   for (const Elements& clause : clauses_) {
-    if (std::ranges::any_of(clause, [&](std::uint32_t e) { return state[e] == kChosen; })) continue;
+    if (std::any_of(clause.begin(), clause.end(), [&](std::uint32_t e) { return state[e] == kChosen; })) continue;
     if (missed == nullptr || clause.size() < missed->size()) missed = &clause;
   }
   Elements candidates;
@@ -25,7 +25,7 @@ bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& cho
     candidates = *missed;
   } else {
     Elements sorted = chosen;
-    std::ranges::sort(sorted);
+    std::sort(sorted.begin(), sorted.end());
     if (excluded_.count(sorted) == 0) return true;
     for (std::uint32_t e = 0; e < elements_; ++e) candidates.push_back(e);
   }
@@ -47,8 +47,9 @@ bool HittingSets::find(std::vector<char>& state, std::vector<std::uint32_t>& cho
 }
 
 bool HittingSets::meets_all(const Elements& set) const {
-  return std::ranges::all_of(clauses_, [&](const Elements& clause) {
-    return std::ranges::any_of(clause, [&](std::uint32_t e) { return std::ranges::binary_search(set, e); });
+  return std::all_of(clauses_.begin(), clauses_.end(), [&](const Elements& clause) {
+    return std::any_of(clause.begin(), clause.end(),
+                       [&](std::uint32_t e) { return std::binary_search(set.begin(), set.end(), e); });
   });
 }
 
@@ -56,7 +57,7 @@ std::optional<Elements> HittingSets::next(std::size_t size, const Limits& limits
   std::vector<char> state(elements_, kOpen);
   Elements chosen;
   if (!find(state, chosen, size, limits)) return std::nullopt;
-  std::ranges::sort(chosen);
+  std::sort(chosen.begin(), chosen.end());
   return chosen;
 }
 

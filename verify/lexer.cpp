@@ -109,7 +109,8 @@ class Lexer {
     if (is_digit(text_[offset_])) return number();
     if (is_letter(text_[offset_])) {
       Token token = take(TokenKind::kName, length_of([](char c) { return is_letter(c) || is_digit(c); }));
-      if (std::ranges::find(keywords(), token.text) != keywords().end()) token.kind = TokenKind::kKeyword;
+      if (std::find(keywords().begin(), keywords().end(), token.text) != keywords().end())
+        token.kind = TokenKind::kKeyword;
       return token;
     }
     static constexpr std::array<std::string_view, 21> kSymbols = {

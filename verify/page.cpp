@@ -1,6 +1,7 @@
 #include "verify/page.hpp"
 
 #include <fmt/format.h>
+#include <string_view>
 
 #include "text/words.hpp"
 #include "verify/liveness/words.hpp"

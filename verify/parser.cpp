@@ -40,7 +40,8 @@ class Parser : private ExpressionParser {
     if (!now().is("assert"))
       fail(now().kind == TokenKind::kEnd ? "a property: \"assert\"" : "\"process\" or \"assert\"", now());
     while (now().is("assert")) {
-      if (after(1).kind == TokenKind::kName && std::ranges::find(kLivenessNames, after(1).text) != kLivenessNames.end())
+      if (after(1).kind == TokenKind::kName &&
+          std::find(kLivenessNames.begin(), kLivenessNames.end(), after(1).text) != kLivenessNames.end())
         result.liveness.push_back(liveness());
       else
         result.properties.push_back(property());
@@ -235,7 +236,7 @@ class Parser : private ExpressionParser {
     result.place = take().place;
     const std::size_t from = index();
     const std::string word = take().text;
-    const auto kind = std::ranges::find(kLivenessNames, word) - kLivenessNames.begin();
+    const auto kind = std::find(kLivenessNames.begin(), kLivenessNames.end(), word) - kLivenessNames.begin();
     result.kind = static_cast<LivenessKind>(kind);
     if (result.kind == LivenessKind::kEnds) {
       if (take_if("(")) {

@@ -22,9 +22,10 @@ std::vector<std::uint32_t> writes(const RemoteStatement& s) {
 
 std::string local_name(const Program& program, std::uint32_t local) {
   const LocalVariable& variable = program.locals.at(local);
-  const auto others =
-      std::ranges::count_if(program.locals, [&](const LocalVariable& v) { return v.name == variable.name; }) +
-      std::ranges::count_if(program.shared, [&](const SharedVariable& v) { return v.name == variable.name; });
+  const auto others = std::count_if(program.locals.begin(), program.locals.end(),
+                                    [&](const LocalVariable& v) { return v.name == variable.name; }) +
+                      std::count_if(program.shared.begin(), program.shared.end(),
+                                    [&](const SharedVariable& v) { return v.name == variable.name; });
   return others == 1 ? variable.name
                      : fmt::format("{}@{}", variable.name, program.processes.at(variable.process).name());
 }

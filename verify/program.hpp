@@ -167,7 +167,7 @@ struct LivenessProperty {
 
   /// Is it about this process? About all where it names none.
   [[nodiscard]] bool names(std::uint32_t process) const {
-    return processes.empty() || std::ranges::binary_search(processes, process);
+    return processes.empty() || std::binary_search(processes.begin(), processes.end(), process);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "text/json.hpp"
 #include "verify/liveness/lasso.hpp"
@@ -54,7 +55,7 @@ const json* element(const json& all) {
   const auto has = [](const json& one) { return one.is_object() && (one.contains("trace") || lively(one) != nullptr); };
   if (all.is_object()) return has(all) ? &all : nullptr;
   if (!all.is_array()) return nullptr;
-  const auto found = std::ranges::find_if(all, has);
+  const auto found = std::find_if(all.begin(), all.end(), has);
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -94,12 +95,12 @@ void replay_lasso(const Program& program, const json& answer, Replay& result) {
   const auto fits = [&](const LivenessProperty& p) {
     return text != answer.end() && *text == p.text && (line == answer.end() || *line == p.place.line);
   };
-  const auto property = std::ranges::find_if(program.liveness, fits);
+  const auto property = std::find_if(program.liveness.begin(), program.liveness.end(), fits);
   if (property == program.liveness.end()) fail("a liveness property of the program as \"property\"");
   result.property = static_cast<std::uint32_t>(property - program.liveness.begin());
   const auto fairness = answer.find("fairness");
-  const auto known = std::ranges::find_if(
-      kFairnessNames, [&](std::string_view name) { return fairness != answer.end() && *fairness == name; });
+  const auto known = std::find_if(kFairnessNames.begin(), kFairnessNames.end(),
+                                  [&](std::string_view name) { return fairness != answer.end() && *fairness == name; });
   if (known == kFairnessNames.end()) fail("weak, nic or none as \"fairness\"");
   result.fairness = static_cast<Fairness>(known - kFairnessNames.begin());
   result.fault = liveness::fault_of(Semantics(program, all_flushes(program), result.network), *property,

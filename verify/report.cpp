@@ -104,14 +104,16 @@ ordered_json schedule_json(const Semantics& semantics, const Schedule& schedule)
 
 namespace {
 
-std::uint64_t count(const FlushMask& mask) { return static_cast<std::uint64_t>(std::ranges::count(mask, true)); }
+std::uint64_t count(const FlushMask& mask) {
+  return static_cast<std::uint64_t>(std::count(mask.begin(), mask.end(), true));
+}
 
 }  // namespace
 
 bool holds(const Report& report) {
   return report.answer.verdict == Verdict::kSafe &&
-         std::ranges::all_of(report.liveness,
-                             [](const liveness::LiveAnswer& a) { return a.verdict == liveness::LiveVerdict::kLive; });
+         std::all_of(report.liveness.begin(), report.liveness.end(),
+                     [](const liveness::LiveAnswer& a) { return a.verdict == liveness::LiveVerdict::kLive; });
 }
 
 std::string to_text(const Report& report) {

@@ -4,6 +4,7 @@
 // order that took effect the other way round. Such a pair (a, b) is one that nothing keeps in order: a is part of a
 // remote statement, and a path leads from it to b without a flush to its target. The rest of the cycle is a path from b
 // back to a in program order and conflicts (delay pairs, after Shasha and Snir, TOPLAS 1988).
+#include <algorithm>
 
 #include "verify/robust.hpp"
 

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "text/json.hpp"
 #include "text/shown.hpp"
 #include "verify/robust.hpp"
 #include "verify/schedule.hpp"

@@ -41,7 +41,7 @@ template <typename Chosen>
 bool try_without(const Semantics& semantics, Schedule& schedule, const Limits& limits, Chosen chosen) {
   std::vector<bool> left_out(schedule.size());
   for (std::size_t i = 0; i < schedule.size(); ++i) left_out[i] = chosen(i);
-  if (std::ranges::find(left_out, true) == left_out.end()) return false;
+  if (std::find(left_out.begin(), left_out.end(), true) == left_out.end()) return false;
   Schedule shorter = without(semantics, schedule, left_out);
   const Run result = run(semantics, shorter, &limits);
   if (!result.broken) return false;
@@ -166,13 +166,17 @@ Schedule done_before(const Schedule& schedule, const Life& life, std::uint32_t o
     if (i == at) {
       for (; moved < parts; ++moved) result.push_back({Step::Kind::kNic, 0, 0, 0, operation});
     }
-    const bool own = std::ranges::find(life.moves, i) != life.moves.end();
+    const bool own = std::find(life.moves.begin(), life.moves.end(), i) != life.moves.end();
     if (own && i > at) continue;
     if (own) ++moved;
     result.push_back(schedule[i]);
   }
   return result;
 }
+
+}  // namespace
+
+namespace {
 
 void bring_operations_early(const Semantics& semantics, Schedule& best, const Limits& limits) {
   const auto operations = static_cast<std::uint32_t>(lives(semantics, best).size());
@@ -218,7 +222,7 @@ std::vector<std::uint32_t> flushes_that_would_wait(const Semantics& semantics, c
       if (flush) result.push_back(*flush);
     }
   }
-  std::ranges::sort(result);
+  std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
@@ -231,7 +235,8 @@ std::string change(const std::string& name, const Integer& before, const Integer
 }
 
 StepInWords nic_step(const Program& program, const State& before, const State& after, const Step& step) {
-  const auto operation = std::ranges::find(before.pending, step.operation, &PendingOperation::number);
+  const auto operation = std::find_if(before.pending.begin(), before.pending.end(),
+                                      [&](const PendingOperation& o) { return o.number == step.operation; });
   const RemoteStatement& s = program.remotes[operation->statement];
   StepInWords result{s.process, true, operation->number, "", "", s.place};
   const auto variable = [&](std::uint32_t v) { return program.shared[v].name; };

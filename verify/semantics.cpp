@@ -88,7 +88,8 @@ std::optional<std::string> Semantics::cpu_obstacle(const State& state, const Ste
 }
 
 std::optional<std::string> Semantics::nic_obstacle(const State& state, const Step& step) const {
-  const auto operation = std::ranges::find(state.pending, step.operation, &PendingOperation::number);
+  const auto operation = std::find_if(state.pending.begin(), state.pending.end(),
+                                      [&](const PendingOperation& o) { return o.number == step.operation; });
   if (operation == state.pending.end()) return "no such operation is pending";
   if (operation->next != Part::kTarget) return std::nullopt;
   const RemoteStatement& later = program_->remotes[operation->statement];

@@ -100,11 +100,13 @@ class Search {
     if (options_.hurry) stubborn_.free_moves(point, into);
     if (into.empty()) stubborn_.moves(point, into);
     if (!options_.only_exact) return;
-    std::erase_if(into, [&](const Move& move) {
-      const bool merges = system_.merges(point, move);
-      result_.held_back = result_.held_back || merges;
-      return merges;
-    });
+    into.erase(std::remove_if(into.begin(), into.end(),
+                              [&](const Move& move) {
+                                const bool merges = system_.merges(point, move);
+                                result_.held_back = result_.held_back || merges;
+                                return merges;
+                              }),
+               into.end());
   }
 
   /// Goes on while there is but one move to explore. Says whether something was broken on the way; adds the moves to
@@ -165,7 +167,7 @@ class Search {
   SearchResult broken() {
     std::vector<Index> chain;
     for (Index i = broken_from_; i != PointStore::kNone; i = parents_[i]) chain.push_back(i);
-    std::ranges::reverse(chain);
+    std::reverse(chain.begin(), chain.end());
     Point point = system_.initial();
     if (options_.hurry) {
       moved_ = point.at.size();

@@ -114,7 +114,8 @@ void SetSystem::process_moves(const Point& point, std::uint32_t process, std::ve
         (value(point, *action.expression) != 0) == action.negated)
       continue;
     if (action.kind == ActionKind::kFlush && flushes_[action.flush] &&
-        std::ranges::any_of(point.entries, [&](const Entry& entry) { return awaits(action.flush, entry); }))
+        std::any_of(point.entries.begin(), point.entries.end(),
+                    [&](const Entry& entry) { return awaits(action.flush, entry); }))
       continue;
     const auto choices = std::max<std::size_t>(action.choices.size(), 1);
     for (std::uint32_t c = 0; c < choices; ++c) into.push_back({false, process, e, c, 0, 0, 0, false});
@@ -166,13 +167,14 @@ void SetSystem::add(Point& point, Entry entry) {
   const auto alike = [&](const Entry& e) {
     return e.statement == entry.statement && e.result_only == entry.result_only;
   };
-  const auto same = static_cast<std::size_t>(std::ranges::count_if(point.entries, alike));
-  const bool merged = std::ranges::any_of(point.entries, [&](const Entry& e) { return alike(e) && e.many; });
+  const auto same = static_cast<std::size_t>(std::count_if(point.entries.begin(), point.entries.end(), alike));
+  const bool merged =
+      std::any_of(point.entries.begin(), point.entries.end(), [&](const Entry& e) { return alike(e) && e.many; });
   if (merged || same >= told_apart_[entry.statement]) {
     for (const Entry& e : point.entries) {
       if (alike(e)) entry.set = united(entry, e);
     }
-    std::erase_if(point.entries, alike);
+    point.entries.erase(std::remove_if(point.entries.begin(), point.entries.end(), alike), point.entries.end());
     entry.many = true;
     point.merged = true;
   }
@@ -343,7 +345,8 @@ void SetSystem::sort(Point& point) const {
     const auto kind = network_ == Network::kVerbs ? static_cast<std::uint32_t>(s.kind) : 0U;
     return std::tuple(std::uint32_t{0}, s.process, s.target, kind, SetId{0});
   };
-  std::ranges::stable_sort(point.entries, [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
+  std::stable_sort(point.entries.begin(), point.entries.end(),
+                   [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace loco::verify

@@ -168,7 +168,7 @@ Locals mentioned(const Expression& expression) {
   for (const ExpressionNode& node : expression.nodes) {
     if (node.op == Operator::kLocal) result.push_back(node.index);
   }
-  std::ranges::sort(result);
+  std::sort(result.begin(), result.end());
   result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
@@ -179,7 +179,7 @@ bool assigns(const Action& action) {
 
 void merge(Locals& into, const Locals& more) {
   Locals result;
-  std::ranges::set_union(into, more, std::back_inserter(result));
+  std::set_union(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(result));
   into = std::move(result);
 }
 
@@ -190,8 +190,8 @@ std::vector<Locals> live(const Process& process, const Locals& always_live, cons
   backwards(process, [&](std::uint32_t e) {
     const Edge& edge = process.edges[e];
     Locals needed = result[edge.to];
-    if (assigns(edge.action) && !std::ranges::binary_search(always_live, edge.action.local))
-      std::erase(needed, edge.action.local);
+    if (assigns(edge.action) && !std::binary_search(always_live.begin(), always_live.end(), edge.action.local))
+      needed.erase(std::remove(needed.begin(), needed.end(), edge.action.local), needed.end());
     if (edge.action.expression) merge(needed, mentioned(*edge.action.expression));
     const std::size_t before = result[edge.from].size();
     merge(result[edge.from], needed);
@@ -200,7 +200,7 @@ std::vector<Locals> live(const Process& process, const Locals& always_live, cons
   return result;
 }
 
-bool has(const Locals& set, std::uint32_t local) { return std::ranges::binary_search(set, local); }
+bool has(const Locals& set, std::uint32_t local) { return std::binary_search(set.begin(), set.end(), local); }
 
 /// The variables that `always` and other properties mention.
 struct Mentioned {
@@ -234,7 +234,8 @@ StaticEdge static_edge(const Program& program, const Edge& edge, Network network
   }
   Locals candidates = live_before;
   if (assigns(edge.action)) merge(candidates, {edge.action.local});
-  std::ranges::set_difference(candidates, live_after, std::back_inserter(result.dead_after));
+  std::set_difference(candidates.begin(), candidates.end(), live_after.begin(), live_after.end(),
+                      std::back_inserter(result.dead_after));
   return result;
 }
 
@@ -256,8 +257,8 @@ StaticFacts::StaticFacts(const Program& program, const FlushMask& flushes, Netwo
     find_live(program, flushes, network, process, facts);
     const auto own = [&](const Locals& all) {
       Locals result;
-      std::ranges::copy_if(all, std::back_inserter(result),
-                           [&](std::uint32_t local) { return program.locals[local].process == p; });
+      std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                   [&](std::uint32_t local) { return program.locals[local].process == p; });
       return result;
     };
     facts.live_locals = live(process, own(in_properties.always_locals), own(in_properties.final_locals));

@@ -1,6 +1,7 @@
 #include "verify/stubborn.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace loco::verify {
 

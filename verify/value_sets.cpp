@@ -21,7 +21,7 @@ SetId ValueSets::with(SetId set, Value value) {
   const auto known = with_.find(key);
   if (known != with_.end()) return known->second;
   std::vector<Value> result = values(set);
-  const auto place = std::ranges::lower_bound(result, value);
+  const auto place = std::lower_bound(result.begin(), result.end(), value);
   if (place == result.end() || *place != value) result.insert(place, value);
   const SetId after = id(result);
   with_.emplace(key, after);
@@ -32,12 +32,12 @@ SetId ValueSets::with(SetId set, Value value) {
 SetId ValueSets::united(SetId a, SetId b) {
   if (a == b) return a;
   std::vector<Value> result;
-  std::ranges::set_union(values(a), values(b), std::back_inserter(result));
+  std::set_union(values(a).begin(), values(a).end(), values(b).begin(), values(b).end(), std::back_inserter(result));
   return id(result);
 }
 
 bool ValueSets::include(SetId larger, SetId smaller) const {
-  return std::ranges::includes(values(larger), values(smaller));
+  return std::includes(values(larger).begin(), values(larger).end(), values(smaller).begin(), values(smaller).end());
 }
 
 namespace {
@@ -88,7 +88,8 @@ bool ValueSets::pairs_include(SetId larger, SetId smaller) const {
   Read less;
   add(more, values(larger));
   add(less, values(smaller));
-  return std::ranges::includes(more.operands, less.operands) && std::ranges::includes(more.pairs, less.pairs);
+  return std::includes(more.operands.begin(), more.operands.end(), less.operands.begin(), less.operands.end()) &&
+         std::includes(more.pairs.begin(), more.pairs.end(), less.pairs.begin(), less.pairs.end());
 }
 
 std::vector<std::pair<Value, Value>> ValueSets::pairs(SetId pairs) const {

@@ -72,7 +72,8 @@ std::optional<litmus::Outcome> outcome_of(const Program& program, const litmus::
     const auto value = values.read(graph.first[index(i)]);
     if (!value) return std::nullopt;
     const std::string name = "u" + number(reg++);
-    const auto o = std::ranges::find(parsed.observables, name, &litmus::Observable::name);
+    const auto o = std::find_if(parsed.observables.begin(), parsed.observables.end(),
+                                [&](const litmus::Observable& x) { return x.name == name; });
     outcome[static_cast<std::size_t>(o - parsed.observables.begin())] = *value;
   }
   return outcome;
@@ -111,7 +112,7 @@ Expectation expect(const Test& test, const GenerateOptions& options) {
   WitnessSearch search(options.rules, options.pivot, options.reads);
   const auto tells = [&](const Witness& w) {
     const auto outcome = outcome_of(test.program, e.program, search.graph(), w);
-    if (!outcome || std::ranges::binary_search(e.outcomes, *outcome)) return false;
+    if (!outcome || std::binary_search(e.outcomes.begin(), e.outcomes.end(), *outcome)) return false;
     e.forbidden = outcome;
     return true;
   };

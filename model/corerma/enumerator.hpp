@@ -9,6 +9,8 @@
 
 #include <array>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "model/corerma/program.hpp"
 
@@ -24,10 +26,45 @@ struct ProgramSpace {
   [[nodiscard]] bool has(Kind kind) const { return statements[static_cast<std::size_t>(kind)]; }
 };
 
-/// Called with each program; false ends the enumeration.
-using ProgramVisit = std::function<bool(const Program&)>;
+class ProgramEnumerator {
+ public:
+  /// Called with each program; false ends the enumeration.
+  using Visit = std::function<bool(const Program&)>;
 
-/// The programs of `size` that come after `after`, if given. False if the visitor ended it.
-bool enumerate(const ProgramSpace& space, int size, const Program* after, const ProgramVisit& visit);
+  explicit ProgramEnumerator(const ProgramSpace& space) : space_(space) {}
+
+  /// The programs of `size` that come after `after`, if given. False if the visitor ended it.
+  bool run(int size, const Program* after, const Visit& visit);
+
+ private:
+  bool run_lengths(int process, int most, int left);
+  bool extend(int process);
+  bool choose(int process, Kind kind);
+  template <class Then>
+  bool each_local(int process, const Then& then);
+  template <class Then>
+  bool each_remote(const Then& then);
+  bool place(int process, const Statement& s);
+  [[nodiscard]] bool may_complete(int process) const;
+  void account(const Statement& s, int sign);
+  void change(int variable, int by);
+  bool leaf();
+
+  ProgramSpace space_;
+  const Program* after_ = nullptr;
+  const Visit* visit_ = nullptr;
+  bool at_edge_ = false;  ///< the statements so far are a prefix of `after_`
+  Program program_;
+  std::array<int, kProcessesMax> length_{}, left_{};
+  int actions_left_ = 0;
+  int variables_left_ = 0;
+  int hosts_seen_ = 0;
+  int needed_ = 0;  ///< statements of a needed kind
+  bool any_needed_ = false;
+  int needed_actions_ = 0;                ///< the fewest that one of them takes
+  std::array<int, kSizeMax> balance_{};   ///< of each variable: local reads less writers
+  std::array<int, kHostsMax> deficit_{};  ///< of each host: local reads still missing
+  bool equal_lengths_ = false;            ///< have two processes as many actions?
+};
 
 }  // namespace loco::model::corerma

@@ -60,7 +60,8 @@ void check(const GenerateOptions& o) {
   number("size", o.size, kSizeMin, kSizeMax);
   if (o.pivot.rule == Rule::at) refuse("pivot", "a rule that orders pairs of actions", "AT");
   if (!o.rules.has(o.pivot.rule)) refuse("pivot", "one of the rules " + o.rules.text(), text::in_quotes(text(o.pivot)));
-  if (std::ranges::none_of(o.statements, [](bool b) { return b; })) refuse("statements", "at least one kind", "none");
+  if (std::none_of(o.statements.begin(), o.statements.end(), [](bool b) { return b; }))
+    refuse("statements", "at least one kind", "none");
   if (o.every == 0) refuse("every", "a number from 1 on", "0");
 }
 
@@ -85,6 +86,7 @@ Generator::Generator(GenerateOptions options) : options_(std::move(options)) {
 bool Generator::run(const std::function<bool(const Test&)>& visit) {
   constexpr std::uint64_t kPollEvery = 4096;
   WitnessSearch search(options_.rules, options_.pivot, options_.reads);
+  ProgramEnumerator programs(space_);
   Test test;
   std::uint64_t taken = 0;
   const auto look = [&](const Program& program) {
@@ -99,7 +101,7 @@ bool Generator::run(const std::function<bool(const Test&)>& visit) {
     return options_.limit == 0 || ++taken < options_.limit;
   };
   for (progress_.size = kSizeMin; progress_.size <= options_.size; ++progress_.size)
-    if (!enumerate(space_, progress_.size, after_ ? &*after_ : nullptr, look)) return false;
+    if (!programs.run(progress_.size, after_ ? &*after_ : nullptr, look)) return false;
   return true;
 }
 
@@ -124,7 +126,7 @@ double estimated_programs(const GenerateOptions& options) {
   for (int size = kSizeMin; size <= options.size; ++size) {
     if (counting) {
       std::uint64_t programs = 0;
-      (void)enumerate(space, size, nullptr, [&](const Program&) { return ++programs <= kCountedMax; });
+      (void)ProgramEnumerator(space).run(size, nullptr, [&](const Program&) { return ++programs <= kCountedMax; });
       counting = programs <= kCountedMax;
       if (counting) {
         const auto now = static_cast<double>(programs);
@@ -147,7 +149,7 @@ double estimated_programs(const GenerateOptions& options) {
 std::array<bool, kKinds> parse_statements(std::string_view list) {
   std::array<bool, kKinds> statements{};
   for (const std::string_view word : text::comma_separated(list)) {
-    const auto it = std::ranges::find(kKindNames, word);
+    const auto it = std::find(kKindNames.begin(), kKindNames.end(), word);
     if (it == kKindNames.end())
       throw std::invalid_argument(
           "--statements: " +

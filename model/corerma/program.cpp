@@ -81,7 +81,7 @@ class Reader {
   void statement() {
     if (program_.count == 0) program_.home.fill(kNobody);
     if (program_.count == kSizeMax) fail("at most " + std::to_string(kSizeMax) + " statements");
-    const auto letter = std::ranges::find(kKindLetters, text_.substr(i_, 1));
+    const auto letter = std::find(kKindLetters.begin(), kKindLetters.end(), text_.substr(i_, 1));
     if (letter == kKindLetters.end()) fail("a statement (r, w, g, p, a, c, f)");
     ++i_;
     Statement s;

@@ -1,6 +1,7 @@
 // Writes instructions into the threads of a program: the words in which LOCO's implementations are told.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "model/litmus/program.hpp"

@@ -77,8 +77,8 @@ void make_strong(const Skeleton& x, int but, Axioms& a) {
 bool build_axioms(const Model& model, const Skeleton& x, const ModelOptions& options, Axioms& a) {
   a = Axioms(x.n);
   if (model.rules) corerma(x, *model.rules, a);
-  const bool well_formed =
-      std::ranges::all_of(model.libraries, [&](LibraryAxioms library) { return library(x, options, a); });
+  const bool well_formed = std::all_of(model.libraries.begin(), model.libraries.end(),
+                                       [&](LibraryAxioms library) { return library(x, options, a); });
   if (well_formed && options.weak_thread != kNone) make_strong(x, options.weak_thread, a);
   return well_formed;
 }

@@ -1,8 +1,6 @@
 #include "model/litmus/candidate_graph.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "model/litmus/verbs/skeletons.hpp"
 
@@ -29,41 +27,59 @@ std::string stamp_name(const Skeleton& x, const SubEvent& s) {
   return is_family(s.stamp) ? n + "_" + std::to_string(s.node) : n;
 }
 
-/// The reasons for edges, in the rules' words: by Rule.
-constexpr std::array<std::string_view, kRules> kReasons = {
-    "ordered",
-    "ordered",
-    "a local action waits for the flush",
-    "the flush waits for the statement",
-    "the statement starts after the flush",
-    "within one statement",
-    "within one statement",
-    "within one statement",
-    "a local action comes before what follows it",
-    "ordered",
-    "in-order routing",
-    "puts keep their order",
-    "gets keep their order",
-    "a put reads its source when it is issued",
-    "an accumulate is one step",
-    "a put and a later get keep their order",
-    "a get and a later put keep their order",
-    "a put, accumulate or compare-and-swap and a later accumulate or compare-and-swap keep their order",
-    "an accumulate or compare-and-swap and a later statement keep their order",
-    "a get and a later accumulate or compare-and-swap keep their order",
-    "ordered",
-    "operands are read when their statement is issued",
-    "what a statement reads of its own process comes before later statements",
-    "what a statement writes to its own process comes after earlier statements",
-    "all that follows a flush waits for it"};
-
-/// The reason for an edge from i.
-std::string_view reason(const Skeleton& x, int i, Rule rule) {
-  if (x.sub(i).action == Action::flush && rule == Rule::sr)
-    return "a put that reads its source when it is issued waits for the flush";
-  if (x.sub(i).action == Action::flush && rule == Rule::oa)
-    return "an operand that is read when its statement is issued waits for the flush";
-  return kReasons[static_cast<std::size_t>(rule)];
+/// The reason for an edge from i, in the rule's words.
+std::string words_of(const Skeleton& x, int i, Rule rule) {
+  switch (rule) {
+    case Rule::f1:
+      return "a local action waits for the flush";
+    case Rule::f2:
+      return "the flush waits for the statement";
+    case Rule::f3:
+      return "the statement starts after the flush";
+    case Rule::fa:
+      return "all that follows a flush waits for it";
+    case Rule::pg:
+    case Rule::ga:
+    case Rule::cas:
+      return "within one statement";
+    case Rule::at:
+      return "an accumulate is one step";
+    case Rule::lo:
+      return "a local action comes before what follows it";
+    case Rule::ir:
+      return "in-order routing";
+    case Rule::pp:
+      return "puts keep their order";
+    case Rule::gg:
+      return "gets keep their order";
+    case Rule::ptg:
+      return "a put and a later get keep their order";
+    case Rule::gtp:
+      return "a get and a later put keep their order";
+    case Rule::pta:
+      return "a put, accumulate or compare-and-swap and a later accumulate or compare-and-swap keep their order";
+    case Rule::ao:
+      return "an accumulate or compare-and-swap and a later statement keep their order";
+    case Rule::gta:
+      return "a get and a later accumulate or compare-and-swap keep their order";
+    case Rule::sr:
+      return x.sub(i).action == Action::flush ? "a put that reads its source when it is issued waits for the flush"
+                                              : "a put reads its source when it is issued";
+    case Rule::oa:
+      return x.sub(i).action == Action::flush
+                 ? "an operand that is read when its statement is issued waits for the flush"
+                 : "operands are read when their statement is issued";
+    case Rule::sf:
+      return "what a statement reads of its own process comes before later statements";
+    case Rule::rl:
+      return "what a statement writes to its own process comes after earlier statements";
+    case Rule::so:
+    case Rule::r1:
+    case Rule::r2:
+    case Rule::ws:
+      break;
+  }
+  return "ordered";
 }
 
 std::string location_name(const Skeleton& x, int cell) {
@@ -157,7 +173,7 @@ std::pair<std::string, std::string> CandidateGraph::name_core(int i, int j) cons
     for (const Rule rule : r.rules()) together += (together.empty() ? "" : " and ") + std::string(name(rule));
     names += (names.empty() ? "" : " or ") + together;
   }
-  return {"hb", std::string(reason(x_, i, reasons.front().rules().front())) + " (" + names + ")"};
+  return {"hb", words_of(x_, i, reasons.front().rules().front()) + " (" + names + ")"};
 }
 
 std::vector<LabelledEdge> CandidateGraph::edges(const Candidate& c) const {
@@ -269,7 +285,7 @@ class LabelledGraph {
       result.push_back(at(edges_, at(by, node)));
       node = source(result.back());
     } while (node != from);
-    std::ranges::reverse(result);
+    std::reverse(result.begin(), result.end());
     return result;
   }
 
@@ -285,7 +301,7 @@ std::vector<LabelledEdge> CandidateGraph::shortest_cycle(const std::vector<Label
     if (a_.started.contains(i)) all.push_back({i, i, true, false, "", "starts before it finishes"});
   const LabelledGraph graph(x_.n, std::move(all));
   const auto told = [](const std::vector<LabelledEdge>& cycle) {
-    return std::ranges::count_if(cycle, [](const LabelledEdge& e) { return !e.relation.empty(); });
+    return std::count_if(cycle.begin(), cycle.end(), [](const LabelledEdge& e) { return !e.relation.empty(); });
   };
   std::vector<LabelledEdge> best;
   for (int n = 0; n < graph.nodes(); ++n) {

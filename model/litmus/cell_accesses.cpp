@@ -22,7 +22,7 @@ void CellAccesses::collect(const Skeleton& x) {
 }
 
 const CellAccesses::Cell* CellAccesses::find(int cell) const {
-  const auto found = std::ranges::find(cells_, cell, &Cell::cell);
+  const auto found = std::find_if(cells_.begin(), cells_.end(), [&](const Cell& c) { return c.cell == cell; });
   return found == cells_.end() ? nullptr : &*found;
 }
 

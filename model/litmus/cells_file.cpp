@@ -82,7 +82,7 @@ class CellsReader {
     return static_cast<std::size_t>(*v - 1);
   }
   static bool is_stamp(const std::string& s) {
-    return std::ranges::find(kVerbsStampNames, s) != kVerbsStampNames.end();
+    return std::find(kVerbsStampNames.begin(), kVerbsStampNames.end(), s) != kVerbsStampNames.end();
   }
   static bool is_cell(const std::string& s) {
     return s.size() == 1 && std::string_view("YynIi.").find(s[0]) != std::string_view::npos;

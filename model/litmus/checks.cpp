@@ -49,7 +49,7 @@ bool Checks::hold(const Skeleton& x, const Sources& rf, std::size_t decided) {
 }
 
 bool Checks::known() const {
-  return std::ranges::all_of(checks_, [](const Check& c) { return c.held != kUnknown; });
+  return std::all_of(checks_.begin(), checks_.end(), [](const Check& c) { return c.held != kUnknown; });
 }
 
 }  // namespace loco::model::litmus

@@ -17,7 +17,7 @@ std::string all_but(int thread, int threads) {
 }
 
 bool meet(const std::vector<int>& a, const std::vector<int>& b) {
-  return std::ranges::any_of(a, [&](int x) { return std::ranges::find(b, x) != b.end(); });
+  return std::any_of(a.begin(), a.end(), [&](int x) { return std::find(b.begin(), b.end(), x) != b.end(); });
 }
 
 }  // namespace
@@ -291,17 +291,17 @@ bool has_earlier_twin(const ClientAlphabet& a, const Client& client) {
       std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(k), turned.end());
       if (turned < client) return true;
     }
-  } else if (!std::ranges::is_sorted(client)) {
+  } else if (!std::is_sorted(client.begin(), client.end())) {
     return true;
   }
-  return std::ranges::any_of(a.renamings, [&](const std::vector<int>& renaming) {
+  return std::any_of(a.renamings.begin(), a.renamings.end(), [&](const std::vector<int>& renaming) {
     Client twin = client;
     for (auto& calls : twin)
       for (int& c : calls) {
         c = at(renaming, c);
         if (c == kNone) return false;
       }
-    if (a.alike) std::ranges::sort(twin);
+    if (a.alike) std::sort(twin.begin(), twin.end());
     return twin < client;
   });
 }

@@ -16,13 +16,13 @@ namespace loco::model::litmus {
 template <class Hb>
 [[nodiscard]] bool conflicts_agree(const Skeleton& x, const Axioms& a, const Sources& rf,
                                    const std::vector<int>& writes, const std::vector<int>& reads, Hb hb) {
-  const auto any_write = [&](auto predicate) { return std::ranges::any_of(writes, predicate); };
+  const auto any_write = [&](auto predicate) { return std::any_of(writes.begin(), writes.end(), predicate); };
   const auto conflict = [&](int i, int j) {
     return i != j && !hb(i, j) && !hb(j, i) && !(x.sub(i).atomic && x.sub(j).atomic) &&
            (x.sub(i).writes || x.sub(j).writes);
   };
   const auto write_conflict = [&](int w) { return any_write([&](int o) { return conflict(w, o); }); };
-  return std::ranges::all_of(reads, [&](int r) {
+  return std::all_of(reads.begin(), reads.end(), [&](int r) {
     const bool own = any_write([&](int w) { return conflict(r, w); });
     const auto atomic = [&](int w) { return x.sub(w).atomic && x.sub(r).atomic; };
     const auto hides = [&](int o) { return o != r && hb(o, r) && (a.r1 || !atomic(o)); };

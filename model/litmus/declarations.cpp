@@ -86,10 +86,10 @@ std::vector<int> thread_list(const Program& program, const Node& n) {
   std::vector<int> list;
   for (const Node& e : n.items) {
     const int t = thread_index(program, e);
-    if (std::ranges::find(list, t) != list.end()) fail(e, "each thread once");
+    if (std::find(list.begin(), list.end(), t) != list.end()) fail(e, "each thread once");
     list.push_back(t);
   }
-  std::ranges::sort(list);
+  std::sort(list.begin(), list.end());
   return list;
 }
 

@@ -1,5 +1,7 @@
 #include "model/litmus/execution_sink.hpp"
 
+#include <algorithm>
+
 namespace loco::model::litmus {
 
 bool ExecutionSink::known(const Outcome& outcome) const { return result.outcomes.contains(outcome); }

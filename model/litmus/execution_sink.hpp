@@ -34,7 +34,7 @@ struct ExecutionSink {
   void fails(int thread, int instruction) {
     const std::pair<int, int> failed(thread, instruction);
     auto& all = result.failed_assertions;
-    if (std::ranges::find(all, failed) == all.end()) all.push_back(failed);
+    if (std::find(all.begin(), all.end(), failed) == all.end()) all.push_back(failed);
   }
   /// False if the search must stop.
   bool step() {

@@ -43,7 +43,7 @@ Explanation draw(const Skeleton& x, const Candidate& c, const std::vector<Labell
   for (int s = 0; s + 1 < x.n; ++s)
     if (x.sub(s).thread == x.sub(s + 1).thread) e.edges.push_back({s, s + 1, "po", "program order", false});
   for (const LabelledEdge& l : edges) {
-    const bool again = std::ranges::any_of(e.edges, [&](const Explanation::Edge& o) {
+    const bool again = std::any_of(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& o) {
       return o.from == l.from && o.to == l.to && o.relation == l.relation;
     });
     if (!again && !l.relation.empty()) e.edges.push_back({l.from, l.to, l.relation, l.why, false});
@@ -77,8 +77,9 @@ std::optional<Explanation> witness(const Program& program, const PartialOutcome&
     result = draw(*f.skeleton, c, shown);
     // Forwarded values are in no order between finishes, yet part of the picture.
     f.witness.rf.for_each([&](int w, int r) {
-      const bool there = std::ranges::any_of(
-          result->edges, [&](const Explanation::Edge& e) { return e.from == w && e.to == r && e.relation == "rf"; });
+      const bool there = std::any_of(result->edges.begin(), result->edges.end(), [&](const Explanation::Edge& e) {
+        return e.from == w && e.to == r && e.relation == "rf";
+      });
       if (!there) result->edges.push_back({w, r, "rf", "forwarded from the store buffer", false});
     });
     result->outcome = f.outcome;
@@ -124,7 +125,7 @@ class Refutation {
     for (int t = 0; t < len(x_.paths); ++t)
       for (const Condition& c : at(x_.paths, t)->conditions)
         if (off(t, c.symbol, [&](Value v) { return v == kUndefined || (number(v) != 0) == c.holds; })) return true;
-    return std::ranges::any_of(wanted_, [&](const auto& p) {
+    return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& p) {
       const Observable& o = at(x_.program->observables, p.first);
       return o.thread != kNone &&
              off(o.thread, at(at(x_.paths, o.thread)->registers, o.reg), [&](Value v) { return v == p.second; });
@@ -180,8 +181,8 @@ class Refutation {
     if (out_of_time()) return false;
     const std::vector<LabelledEdge> edges = graph_.edges(candidate_);
     for (Found& f : found_) {  // a cycle seen before, if it is here too
-      const bool here = std::ranges::all_of(f.cycle, [&](const LabelledEdge& e) {
-        return e.relation.empty() || std::ranges::find(edges, e) != edges.end();
+      const bool here = std::all_of(f.cycle.begin(), f.cycle.end(), [&](const LabelledEdge& e) {
+        return e.relation.empty() || std::find(edges.begin(), edges.end(), e) != edges.end();
       });
       if (here) return count(f);
     }
@@ -204,8 +205,9 @@ class Refutation {
   /// Both ways for a pair that is still open; pairs with readers first.
   bool decide_next() {
     const auto decided = [&](const std::vector<std::pair<int, int>>& pairs, int a, int b) {
-      return std::ranges::any_of(
-          pairs, [&](const auto& p) { return (p.first == a && p.second == b) || (p.first == b && p.second == a); });
+      return std::any_of(pairs.begin(), pairs.end(), [&](const auto& p) {
+        return (p.first == a && p.second == b) || (p.first == b && p.second == a);
+      });
     };
     const auto both_ways = [&](std::vector<std::pair<int, int>> Candidate::*list, int a, int b) {
       for (const auto& [first, second] : {std::pair{a, b}, std::pair{b, a}}) {
@@ -230,7 +232,7 @@ class Refutation {
     return false;  // complete and without a cycle
   }
   [[nodiscard]] bool has_reader(int w) const {
-    return std::ranges::any_of(reads_, [&](int r) { return candidate_.rf[r] == w; });
+    return std::any_of(reads_.begin(), reads_.end(), [&](int r) { return candidate_.rf[r] == w; });
   }
 
   const Skeleton& x_;
@@ -251,7 +253,7 @@ class Refutation {
 auto telling(const Explanation& e) {
   std::set<int> threads;
   for (const int n : e.cycle) threads.insert(at(e.nodes, n).thread);
-  const auto own = std::ranges::count_if(e.edges, [&](const Explanation::Edge& edge) {
+  const auto own = std::count_if(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& edge) {
     const bool among_accesses = edge.relation == "rf" || edge.relation == "rb" || edge.relation == "ippo";
     return edge.on_cycle && among_accesses && at(e.nodes, edge.from).thread == at(e.nodes, edge.to).thread;
   });
@@ -292,7 +294,7 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
     for (const Refutation::Found& f : refutation.found()) {
       std::vector<LabelledEdge> shown;
       for (const LabelledEdge& e : CandidateGraph(x, a).edges(f.candidate))
-        if (e.relation == "rf" || std::ranges::find(f.cycle, e) != f.cycle.end()) shown.push_back(e);
+        if (e.relation == "rf" || std::find(f.cycle.begin(), f.cycle.end(), e) != f.cycle.end()) shown.push_back(e);
       Explanation e = draw(x, f.candidate, shown);
       mark_cycle(f.cycle, e);
       e.candidates = f.candidates;
@@ -311,8 +313,8 @@ std::vector<Explanation> explain_forbidden(const Program& program, const Partial
     return true;
   });
   if (possible) return {};
-  std::ranges::stable_sort(explanations,
-                           [](const Explanation& a, const Explanation& b) { return telling(a) < telling(b); });
+  std::stable_sort(explanations.begin(), explanations.end(),
+                   [](const Explanation& a, const Explanation& b) { return telling(a) < telling(b); });
   return explanations;
 }
 

@@ -27,7 +27,10 @@ class HerdReader {
     const std::size_t begin = in_.place();
     const std::string arch = in_.word();
     const bool c = arch == "C";
-    if (!c && arch != "X86" && arch != "X86_64") in_.fail_at(begin, "a test of X86, X86_64 or C");
+    if (!c && arch != "X86" && arch != "X86_64") {
+      in_.go_to(begin);
+      in_.fail("a test of X86, X86_64 or C");
+    }
     in_.skip();
     name_ = in_.rest_of_line();
     while (!in_.is("{")) {
@@ -53,6 +56,7 @@ class HerdReader {
       std::string name;
       const bool bracket = in_.accept("[");
       for (;;) {  // types before the name
+        in_.skip();
         const std::size_t begin = in_.place();
         name = in_.word();
         if (name.empty()) in_.fail("a location or a register");
@@ -76,16 +80,22 @@ class HerdReader {
   }
   int thread_number(const std::string& word, std::size_t place) {
     const auto v = text::parse_integer(word);
-    if (!v || *v < 0 || *v >= kThreadsMax) in_.fail_at(place, "a thread's number");
+    if (!v || *v < 0 || *v >= kThreadsMax) {
+      in_.go_to(place);
+      in_.fail("a thread's number");
+    }
     return static_cast<int>(*v);
   }
 
   // --- X86 ---
   void columns() {
     do {
+      in_.skip();
       const std::size_t begin = in_.place();
-      if (in_.word() != "P" + std::to_string(code_.size()))
-        in_.fail_at(begin, "the column P" + std::to_string(code_.size()));
+      if (in_.word() != "P" + std::to_string(code_.size())) {
+        in_.go_to(begin);
+        in_.fail("the column P" + std::to_string(code_.size()));
+      }
       code_.emplace_back();
     } while (in_.accept("|"));
     in_.expect(";");
@@ -104,12 +114,16 @@ class HerdReader {
     return op;
   }
   void instruction(int t) {
+    in_.skip();
     const std::size_t begin = in_.place();
     const std::string op = opcode();
     if (op == "MFENCE") return emit(t, "mfence");
     if (op == "XCHG") return exchange(t);
     if (op == "LOCK") return compare_exchange(t);
-    if (op != "MOV" && op != "MOVL" && op != "MOVQ") in_.fail_at(begin, "MOV, MFENCE, XCHG or LOCK CMPXCHG");
+    if (op != "MOV" && op != "MOVL" && op != "MOVQ") {
+      in_.go_to(begin);
+      in_.fail("MOV, MFENCE, XCHG or LOCK CMPXCHG");
+    }
     if (in_.accept("[")) {
       const std::string x = location();
       in_.expect("]");
@@ -144,9 +158,13 @@ class HerdReader {
   }
   /// `LOCK CMPXCHG [x],EBX`: compares with EAX (RAX with a register of 64 bits), which gets what was there.
   void compare_exchange(int t) {
+    in_.skip();
     const std::size_t begin = in_.place();
     const std::string op = opcode();
-    if (op != "CMPXCHG") in_.fail_at(begin, "CMPXCHG");
+    if (op != "CMPXCHG") {
+      in_.go_to(begin);
+      in_.fail("CMPXCHG");
+    }
     in_.expect("[");
     const std::string x = location();
     in_.expect("]");
@@ -193,6 +211,7 @@ class HerdReader {
       in_.expect("=");
       emit(t, x + " = " + expression(t));
     } else {
+      in_.skip();
       const std::size_t begin = in_.place();
       std::string w = in_.identifier("a statement");
       if (in_.is("(")) {
@@ -208,6 +227,7 @@ class HerdReader {
   }
   /// The calls that do something by themselves.
   void call(int t) {
+    in_.skip();
     const std::size_t begin = in_.place();
     const std::string w = in_.word();
     in_.expect("(");
@@ -229,8 +249,8 @@ class HerdReader {
       if (in_.identifier("a memory order") == "memory_order_seq_cst") emit(t, "mfence");
       in_.expect(")");
     } else {
-      in_.fail_at(begin,
-                  "WRITE_ONCE, atomic_store, atomic_store_explicit, atomic_thread_fence, smp_mb, smp_wmb or smp_rmb");
+      in_.go_to(begin);
+      in_.fail("WRITE_ONCE, atomic_store, atomic_store_explicit, atomic_thread_fence, smp_mb, smp_wmb or smp_rmb");
     }
   }
   std::string order() {
@@ -245,6 +265,7 @@ class HerdReader {
   }
   std::string term(int t) {
     if (in_.accept("*")) return location();
+    in_.skip();
     const std::size_t begin = in_.place();
     const std::string w = in_.word();
     if (w == "READ_ONCE" || w == "atomic_load_explicit" || w == "atomic_load" || w == "smp_load_acquire") {
@@ -256,7 +277,7 @@ class HerdReader {
       return x;
     }
     in_.go_to(begin);
-    if (!w.empty() && !HerdScanner::is_digit(w[0])) return use(t, in_.word());
+    if (!w.empty() && std::isdigit(static_cast<unsigned char>(w[0])) == 0) return use(t, in_.word());
     return std::to_string(in_.number("a load, a register or an integer"));
   }
 
@@ -275,21 +296,26 @@ class HerdReader {
       key.second = in_.identifier("a location");
       in_.expect("]");
     } else {
+      in_.skip();
       const std::size_t begin = in_.place();
       key.second = in_.word();
       if (in_.accept(":")) {
         key.first = thread_number(key.second, begin);
         key.second = in_.identifier("a register");
-        if (key.first >= static_cast<int>(code_.size()))
-          in_.fail_at(begin, "one of the " + std::to_string(code_.size()) + " threads, from 0");
-      } else if (key.second.empty() || HerdScanner::is_digit(key.second[0]))
-        in_.fail_at(begin, "a register, like 0:EAX, or a location");
+        if (key.first >= static_cast<int>(code_.size())) {
+          in_.go_to(begin);
+          in_.fail("one of the " + std::to_string(code_.size()) + " threads, from 0");
+        }
+      } else if (key.second.empty() || std::isdigit(static_cast<unsigned char>(key.second[0])) != 0) {
+        in_.go_to(begin);
+        in_.fail("a register, like 0:EAX, or a location");
+      }
     }
     if (key.first == kNone)
       init_.try_emplace(key.second, 0);
     else
       registers_.insert(key);
-    const auto known = std::ranges::find(observed_, key);
+    const auto known = std::find(observed_.begin(), observed_.end(), key);
     if (known != observed_.end()) return static_cast<int>(known - observed_.begin());
     observed_.push_back(key);
     return static_cast<int>(observed_.size()) - 1;
@@ -372,14 +398,14 @@ class HerdReader {
       const auto& [thread, name] = at(observed_, i);
       return std::pair(thread == kNone ? kThreadsMax : thread, name);
     };
-    std::ranges::sort(order, [&](int a, int b) { return key(a) < key(b); });
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
     std::vector<Observable> shown;
     std::vector<int> place(order.size());
     for (const int i : order) {
       const auto& [thread, name] = at(observed_, i);
       const std::string own = thread == kNone ? own_location(name) : own_name(thread, name);
-      const auto o = std::ranges::find_if(
-          p.observables, [&, &t = thread](const Observable& x) { return x.name == own && x.thread == t; });
+      const auto o = std::find_if(p.observables.begin(), p.observables.end(),
+                                  [&, &t = thread](const Observable& x) { return x.name == own && x.thread == t; });
       at(place, i) = len(shown);
       shown.push_back(*o);
       shown.back().name = thread == kNone ? "[" + name + "]" : std::to_string(thread) + ":" + name;

@@ -43,12 +43,6 @@ class HerdScanner {
     throw text::InputError({file_, line, column}, "", expected,
                            at_ >= text_.size() ? "the end of the file" : text::in_quotes(found));
   }
-  /// The same of what is at a place before.
-  [[noreturn]] void fail_at(std::size_t place, const std::string& expected) {
-    go_to(place);
-    fail(expected);
-  }
-  static bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
   static bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
   void skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
@@ -72,21 +66,30 @@ class HerdScanner {
   }
   /// A word, or nothing.
   std::string word() {
-    const std::size_t begin = place();
+    skip();
+    const std::size_t begin = at_;
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
   std::string identifier(const std::string& expected) {
-    const std::size_t begin = place();
+    skip();
+    const std::size_t begin = at_;
     const std::string w = word();
-    if (w.empty() || is_digit(w[0])) fail_at(begin, expected);
+    if (w.empty() || std::isdigit(static_cast<unsigned char>(w[0])) != 0) {
+      at_ = begin;
+      fail(expected);
+    }
     return w;
   }
   Value number(const std::string& expected = "an integer") {
-    const std::size_t begin = place();
+    skip();
+    const std::size_t begin = at_;
     const bool minus = accept("-");
     const auto v = text::parse_integer(word());
-    if (!v || *v > kValueMax || *v < -kValueMax) fail_at(begin, expected);
+    if (!v || *v > kValueMax || *v < -kValueMax) {
+      at_ = begin;
+      fail(expected);
+    }
     return minus ? -*v : *v;
   }
   /// Up to the end of the line, or a character that is not part of it.
@@ -98,11 +101,7 @@ class HerdScanner {
     while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())) != 0) s.erase(s.begin());
     return s;
   }
-  /// Where the next word or symbol begins.
-  [[nodiscard]] std::size_t place() {
-    skip();
-    return at_;
-  }
+  [[nodiscard]] std::size_t place() const { return at_; }
   void go_to(std::size_t place) { at_ = place; }
 
  private:

@@ -1,9 +1,11 @@
 // Programs as herd's X86.
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "model/litmus/herd.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 

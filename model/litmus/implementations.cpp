@@ -30,7 +30,7 @@ class Translator : private Assembler {
  private:
   [[nodiscard]] int nodes() const { return len(source_.nodes); }
   [[nodiscard]] int position(int node) const {
-    return static_cast<int>(std::ranges::lower_bound(source_.nodes, node) - source_.nodes.begin());
+    return static_cast<int>(std::lower_bound(source_.nodes.begin(), source_.nodes.end(), node) - source_.nodes.begin());
   }
 
   // --- sv: I_SV -----------------------------------------------------------------------------------------------------
@@ -64,7 +64,8 @@ class Translator : private Assembler {
     const std::vector<int> participants = nodes_of(b.participants);
     const std::vector<int> fenced = b.transitive ? source_.nodes : participants;
     if (!how_.barrier_without_fence) global_fence(how_.barrier_fences_others ? without_mine(fenced) : fenced);
-    const int me = static_cast<int>(std::ranges::find(b.participants, thread_) - b.participants.begin());
+    const int me =
+        static_cast<int>(std::find(b.participants.begin(), b.participants.end(), thread_) - b.participants.begin());
     const int count = read(counter(me)[my_position()]);
     write(counter(me)[my_position()], binary(ExprOp::add, value_of(count), constant(1)));
     broadcast(counter(me), without_mine(participants), kNone);
@@ -123,7 +124,7 @@ class Translator : private Assembler {
   void receive(const Instruction& i) {
     const RingBuffer& r = at(source_.ringbuffers, i.object);
     const Layout::Ring& ring = at(layout_.rings, i.object);
-    const auto me = std::ranges::find(r.readers, thread_) - r.readers.begin();
+    const auto me = std::find(r.readers.begin(), r.readers.end(), thread_) - r.readers.begin();
     const int* tail_words = &ring.tails[static_cast<std::size_t>(me * nodes())];
     const int writer_node = at(source_.threads, r.writer).node;
     const int tail = read(tail_words[my_position()]);
@@ -292,17 +293,17 @@ bool is_library_call(const Program& p, const Instruction& i) {
 
 Value whole_tuple(const Program& implemented, const std::vector<Value>& cells) {
   const std::vector<Value> elements(cells.begin() + 1, cells.end());
-  const auto known = std::ranges::find(implemented.tuples, elements);
+  const auto known = std::find(implemented.tuples.begin(), implemented.tuples.end(), elements);
   if (cells.front() != tuple_hash(elements) || known == implemented.tuples.end()) return kBottom;
   return kFirstTuple + (known - implemented.tuples.begin());
 }
 
 Program implement(const Program& program, const Implementation& how) {
-  const bool any = std::ranges::any_of(program.threads, [&](const Thread& t) {
-    return std::ranges::any_of(t.code, [&](const Instruction& i) { return is_library_call(program, i); });
+  const bool any = std::any_of(program.threads.begin(), program.threads.end(), [&](const Thread& t) {
+    return std::any_of(t.code.begin(), t.code.end(), [&](const Instruction& i) { return is_library_call(program, i); });
   });
-  const bool observes_copies =
-      std::ranges::any_of(program.locations, [](const Location& l) { return l.kind != LocationKind::word; });
+  const bool observes_copies = std::any_of(program.locations.begin(), program.locations.end(),
+                                           [](const Location& l) { return l.kind != LocationKind::word; });
   if (!any && !observes_copies) return program;
   return Translator(program, how).take();
 }

@@ -1,6 +1,7 @@
 #include "text/json.hpp"
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <sstream>
 
 #include "model/litmus/command.hpp"

@@ -17,7 +17,7 @@ Leader::Leader(const Skeleton& x, const std::vector<const Automorphism*>& symmet
       const Variable v = variables[p];
       const Variable image =
           v < kSubeventsMax ? at(map.image, v) : kSubeventsMax + at(a->observables, v - kSubeventsMax);
-      const auto found = std::ranges::find(variables, image);
+      const auto found = std::find(variables.begin(), variables.end(), image);
       if (found == variables.end()) throw std::logic_error("a symmetry maps a variable to none");
       map.origin[static_cast<std::size_t>(found - variables.begin())] = static_cast<std::int16_t>(p);
     }

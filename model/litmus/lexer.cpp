@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "model/litmus/parser.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
 

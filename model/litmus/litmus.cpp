@@ -32,7 +32,8 @@ class OutcomeReader {
     PartialOutcome result;
     for (skip(kBetween); i_ < text_.size(); skip(kBetween)) {
       const std::string name = word(":= ,;{}");
-      const auto o = std::ranges::find(program_.observables, name, &Observable::name);
+      const auto o = std::find_if(program_.observables.begin(), program_.observables.end(),
+                                  [&](const Observable& x) { return x.name == name; });
       if (o == program_.observables.end()) fail("a register or final location", name);
       skip(" ");
       if (i_ == text_.size() || (text_[i_] != '=' && text_[i_] != ':')) fail("= after " + name, text_.substr(i_));
@@ -77,7 +78,7 @@ class OutcomeReader {
     }
     if (i_ == text_.size() || elements.empty()) fail("a list of integers for " + name, text_.substr(begin));
     ++i_;
-    const auto known = std::ranges::find(program_.tuples, elements);
+    const auto known = std::find(program_.tuples.begin(), program_.tuples.end(), elements);
     return known == program_.tuples.end() ? kSpecial : kFirstTuple + (known - program_.tuples.begin());
   }
 
@@ -86,13 +87,17 @@ class OutcomeReader {
   std::size_t i_ = 0;
 };
 
+}  // namespace
+
+namespace {
+
 /// The races found against those that the document expects, all of them.
 void judge_races(std::vector<std::string> expected, bool cut, Result& result) {
-  std::ranges::sort(expected);
+  std::sort(expected.begin(), expected.end());
   const auto missing_in = [](const std::vector<std::string>& some, const std::vector<std::string>& all,
                              std::vector<std::string>& to) {
     for (const std::string& race : some)
-      if (!std::ranges::binary_search(all, race)) to.push_back("race: " + race);
+      if (!std::binary_search(all.begin(), all.end(), race)) to.push_back("race: " + race);
   };
   if (!cut) missing_in(expected, result.races, result.missing);
   missing_in(result.races, expected, result.unexpected);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/soundness.hpp"
@@ -83,7 +84,7 @@ class LockSoundness {
     std::string code;
     for (const int n : nodes()) {
       if (options_.lock_bug == LockBug::no_fence) continue;
-      const bool used = std::ranges::any_of(work, [&](int w) { return kBefore[w].node == n; });
+      const bool used = std::any_of(work.begin(), work.end(), [&](int w) { return kBefore[w].node == n; });
       // Operations to the lock's own node precede the release on its queue pair; gets wait for the fence.
       if (used && n == 2) code += "rfence(2); ";
       if (used && n != 2)
@@ -103,7 +104,7 @@ class LockSoundness {
     ++result_.clients;
     std::set<std::string> shown;
     for (const Outcome& o : outcomes_of(p))
-      if (std::ranges::count(o, Value{0}) > 1) shown.insert(p.text(o));
+      if (std::count(o.begin(), o.end(), Value{0}) > 1) shown.insert(p.text(o));
     if (!shown.empty()) refute(document, shown);
     count();
   }
@@ -159,7 +160,7 @@ class LockSoundness {
       if (o.front() != 0) continue;  // register a: the lock was not free
       const std::string text = p.text(o);
       o.erase(o.begin());
-      if (!std::ranges::binary_search(allowed, o)) shown.insert(text);
+      if (!std::binary_search(allowed.begin(), allowed.end(), o)) shown.insert(text);
     }
     if (!shown.empty()) refute(document, shown);
   }

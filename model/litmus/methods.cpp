@@ -1,6 +1,7 @@
 // Which statements each model has, and which locations hold tuples.
 #include <algorithm>
 
+#include "model/litmus/parser.hpp"
 #include "model/litmus/rule_set.hpp"
 #include "model/litmus/statements.hpp"
 #include "text/input_error.hpp"

@@ -31,7 +31,7 @@ inline const std::vector<std::string>& statement_words() {
 
 inline bool is_statement_word(std::string_view name) {
   const auto& w = statement_words();
-  return std::ranges::find(w, name) != w.end();
+  return std::find(w.begin(), w.end(), name) != w.end();
 }
 
 /// No name of a location, register, barrier or ring buffer.
@@ -43,15 +43,15 @@ inline bool is_reserved_word(std::string_view name) {
 inline std::optional<Value> request_named(const Program& p, std::string_view word) {
   if (p.model != "verbs" && p.model != "rdmatso") return std::nullopt;
   if (word == "_") return kNoName;
-  const bool number = std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+  const bool number = std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
   const std::vector<std::string>& names = p.request_names();
-  const auto found = std::ranges::find(names, word);
+  const auto found = std::find(names.begin(), names.end(), word);
   if (found == names.end() || found - names.begin() >= kNamesMax || (number && p.model == "rdmatso"))
     return std::nullopt;
   return kFirstName + (found - names.begin());
 }
 
 /// Is there a thread or a location on the node?
-inline bool has_node(const Program& p, int node) { return std::ranges::binary_search(p.nodes, node); }
+inline bool has_node(const Program& p, int node) { return std::binary_search(p.nodes.begin(), p.nodes.end(), node); }
 
 }  // namespace loco::model::litmus

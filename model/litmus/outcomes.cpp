@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t kSortedAtOnce = std::size_t{1} << 14U;  ///< outcomes that are sorted between two questions
 
-bool less(std::span<const Value> a, std::span<const Value> b) { return std::ranges::lexicographical_compare(a, b); }
+bool less(std::span<const Value> a, std::span<const Value> b) {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
 
 std::uint64_t hash(std::span<const Value> outcome) {
   std::uint64_t h = 0x9e3779b97f4a7c15;
@@ -57,7 +59,7 @@ void Outcomes::push_back(std::span<const Value> outcome) {
     first_.insert(first_.end(), outcome.begin(), outcome.end());
   } else {
     if (count_ % kBlock == 0) blocks_.push_back(std::make_unique_for_overwrite<Value[]>(kBlock * width_));
-    std::ranges::copy(outcome, blocks_[count_ / kBlock - 1].get() + (count_ % kBlock) * width_);
+    std::copy(outcome.begin(), outcome.end(), blocks_[count_ / kBlock - 1].get() + (count_ % kBlock) * width_);
   }
   ascending_ = ascending_ && (count_ == 0 || less(found(count_ - 1), outcome));
   ++count_;

@@ -115,7 +115,8 @@ class DocumentParser {
   void observe_registers(int thread, const std::vector<std::string>& names) {
     const auto& registers = at(program_.threads, thread).registers;
     for (const std::string& name : names) {
-      const auto r = std::ranges::find(registers, name, &Register::name);
+      const auto r =
+          std::find_if(registers.begin(), registers.end(), [&](const Register& x) { return x.name == name; });
       program_.observables.push_back({name, thread, static_cast<int>(r - registers.begin()), kNone, kNone});
     }
   }
@@ -126,7 +127,7 @@ class DocumentParser {
       for (const std::string& name : at(registers, t))
         for (int other = 0; other < t; ++other) {
           const auto& theirs = at(registers, other);
-          if (std::ranges::find(theirs, name) == theirs.end()) continue;
+          if (std::find(theirs.begin(), theirs.end(), name) == theirs.end()) continue;
           for (const Token& token : at(tokens_, t))
             if (token.is_word(name))
               throw text::InputError({file_, token.at}, "", "a register that no other thread assigns to",

@@ -7,7 +7,7 @@ namespace loco::model::litmus {
 std::vector<int> PathWriter::nodes_of(const std::vector<int>& threads) const {
   std::vector<int> nodes;
   for (const int t : threads) nodes.push_back(at(program_->threads, t).node);
-  std::ranges::sort(nodes);
+  std::sort(nodes.begin(), nodes.end());
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
 }

@@ -30,7 +30,7 @@ class PathBuilder {
       result_.paths.push_back(std::move(s.path));
     }
     // Forks are taken depth first with the second branch first: restore the order of the code.
-    std::ranges::reverse(result_.paths);
+    std::reverse(result_.paths.begin(), result_.paths.end());
     return std::move(result_);
   }
 

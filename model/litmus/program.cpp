@@ -66,16 +66,17 @@ Value apply(ExprOp op, Value lhs, Value rhs) {
 }
 
 bool matches(const PartialOutcome& partial, OutcomeView outcome) {
-  return std::ranges::all_of(partial, [&](const auto& p) { return at(outcome, p.first) == p.second; });
+  return std::all_of(partial.begin(), partial.end(), [&](const auto& p) { return at(outcome, p.first) == p.second; });
 }
 
 bool agrees(const PartialOutcome& partial, OutcomeView outcome) {
-  return std::ranges::all_of(partial,
-                             [&](const auto& p) { return p.second == kUndefined || at(outcome, p.first) == p.second; });
+  return std::all_of(partial.begin(), partial.end(),
+                     [&](const auto& p) { return p.second == kUndefined || at(outcome, p.first) == p.second; });
 }
 
 bool agrees(OutcomeView allowed, OutcomeView seen) {
-  return std::ranges::equal(allowed, seen, [](Value a, Value s) { return a == kUndefined || a == s; });
+  return std::equal(allowed.begin(), allowed.end(), seen.begin(), seen.end(),
+                    [](Value a, Value s) { return a == kUndefined || a == s; });
 }
 
 std::string Program::text(Value v) const {
@@ -116,7 +117,7 @@ Value Program::identifier(int work_id) const {
 }
 
 Value Program::intern(const std::vector<Value>& tuple) {
-  const auto it = std::ranges::find(tuples, tuple);
+  const auto it = std::find(tuples.begin(), tuples.end(), tuple);
   const auto index = it - tuples.begin();
   if (it == tuples.end()) tuples.push_back(tuple);
   return kFirstTuple + static_cast<Value>(index);
@@ -143,14 +144,14 @@ int Program::add_fresh_word(int node, Value init) {
 }
 
 int Program::work_id(const std::string& written) {
-  const auto it = std::ranges::find(work_ids, written);
+  const auto it = std::find(work_ids.begin(), work_ids.end(), written);
   const auto index = static_cast<int>(it - work_ids.begin());
   if (it == work_ids.end()) work_ids.push_back(written);
   return index;
 }
 
 int Program::mention(int node) {
-  const auto it = std::ranges::lower_bound(nodes, node);
+  const auto it = std::lower_bound(nodes.begin(), nodes.end(), node);
   if (it == nodes.end() || *it != node) nodes.insert(it, node);
   return node;
 }

@@ -82,7 +82,7 @@ std::string to_dot(const Explanation& e) {
     for (int n = 0; n < len(e.nodes); ++n) {
       const Explanation::Node& node = at(e.nodes, n);
       if (node.thread != t) continue;
-      const bool marked = std::ranges::find(e.cycle, n) != e.cycle.end();
+      const bool marked = std::find(e.cycle.begin(), e.cycle.end(), n) != e.cycle.end();
       s += "    n" + std::to_string(n) + " [label=\"" + escape(node.statement + "\n" + node.label) + "\"" +
            (marked ? ", penwidth=2" : "") + "];\n";
     }
@@ -92,7 +92,7 @@ std::string to_dot(const Explanation& e) {
     // Program order lays the threads out as columns; the other edges do not move nodes.
     // Where the cycle goes along it, program order is not drawn.
     const bool po = edge.relation == "po" && !edge.on_cycle;
-    const bool covered = po && std::ranges::any_of(e.edges, [&](const Explanation::Edge& other) {
+    const bool covered = po && std::any_of(e.edges.begin(), e.edges.end(), [&](const Explanation::Edge& other) {
                            return other.on_cycle && other.from == edge.from && other.to == edge.to;
                          });
     s += "  n" + std::to_string(edge.from) + " -> n" + std::to_string(edge.to) + " [color=" + colour(edge.relation);

@@ -1,5 +1,6 @@
 // Finds smallest sets of statements whose insertion makes a program robust (docs/robustness.md).
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -48,11 +49,12 @@ std::vector<int> statements_of(const Thread& thread) {
   const auto place = [](const Instruction& i) { return std::pair(i.at.line, i.at.column); };
   for (const Instruction& i : thread.code)
     if (!is_else(i)) places.push_back(place(i));
-  std::ranges::sort(places);
+  std::sort(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
   std::vector<int> statements;
   for (const Instruction& i : thread.code) {
-    const int at_or_before = static_cast<int>(std::ranges::upper_bound(places, place(i)) - places.begin()) - 1;
+    const int at_or_before =
+        static_cast<int>(std::upper_bound(places.begin(), places.end(), place(i)) - places.begin()) - 1;
     statements.push_back(at_or_before);
   }
   return statements;
@@ -82,13 +84,13 @@ std::vector<Insertion> possible_insertions(const Program& program, int thread) {
     operations.push_back(std::move(o));
   }
   std::vector<Insertion> all;
-  const int statements = statement.empty() ? 0 : *std::ranges::max_element(statement) + 1;
+  const int statements = statement.empty() ? 0 : *std::max_element(statement.begin(), statement.end()) + 1;
   for (int s = 1; s < statements; ++s) {
     std::set<int> earlier, later;
     std::vector<Insertion> waits;
     for (const Operation& o : operations) {
       for (const int n : nodes_of(*o.instruction)) (o.statement < s ? earlier : later).insert(n);
-      const bool known = std::ranges::any_of(waits, [&](const Insertion& w) { return w.name == o.name; });
+      const bool known = std::any_of(waits.begin(), waits.end(), [&](const Insertion& w) { return w.name == o.name; });
       if (o.statement >= s || known) continue;
       Insertion w{thread, s, Insertion::Kind::wait};
       w.work_id = o.work_id;
@@ -122,7 +124,7 @@ class Inserter {
     std::vector<int> origin;         // of each new instruction, the old one; kNone: inserted
     for (int pc = 0; pc < len(old); ++pc) {
       before.push_back(len(code_));
-      const bool first = std::ranges::find(statement, at(statement, pc)) == statement.begin() + pc;
+      const bool first = std::find(statement.begin(), statement.end(), at(statement, pc)) == statement.begin() + pc;
       for (const Insertion& i : insertions)
         if (first && i.before == at(statement, pc)) emit(i, at(old, pc));
       origin.resize(code_.size(), kNone);
@@ -258,7 +260,8 @@ Program with_insertions(const Program& program, const std::vector<Insertion>& in
   Program out = program;
   for (int t = 0; t < len(out.threads); ++t) {
     std::vector<Insertion> mine;
-    std::ranges::copy_if(insertions, std::back_inserter(mine), [t](const Insertion& i) { return i.thread == t; });
+    std::copy_if(insertions.begin(), insertions.end(), std::back_inserter(mine),
+                 [t](const Insertion& i) { return i.thread == t; });
     if (!mine.empty()) Inserter(out, t).insert(std::move(mine));
   }
   for (const Insertion& i : insertions)
@@ -295,7 +298,7 @@ Repair smallest_repairs(const Program& program, const RobustOptions& options) {
     whole.reason = Repair::Reason::limit;
     return whole;
   }
-  std::ranges::stable_sort(whole.sets, cheaper);
+  std::stable_sort(whole.sets.begin(), whole.sets.end(), cheaper);
   return whole;
 }
 

@@ -38,27 +38,7 @@ class TraceGraph {
 
   [[nodiscard]] bool cyclic() const { return !edges_.acyclic(); }
   /// The points of a shortest cycle.
-  [[nodiscard]] std::vector<int> cycle() const {
-    std::vector<int> best;
-    for (int start = 0; start < x_.n; ++start) {
-      std::vector<int> from(static_cast<std::size_t>(x_.n), kNone), queue = {start};
-      bool found = false;
-      for (std::size_t q = 0; q < queue.size() && !found; ++q)
-        edges_.row(queue[q]).for_each([&](int next) {
-          // The text names accesses only, and barriers and ring buffers only where the cycle needs them.
-          if (found || at(from, next) != kNone) return;
-          at(from, next) = queue[q];
-          found = next == start;
-          queue.push_back(next);
-        });
-      if (!found) continue;
-      std::vector<int> cycle = {start};
-      for (int p = at(from, start); p != start; p = at(from, p)) cycle.push_back(p);
-      std::reverse(cycle.begin() + 1, cycle.end());
-      if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
-    }
-    return best;
-  }
+  [[nodiscard]] std::vector<int> cycle() const;
 
  private:
   [[nodiscard]] int point(int s) const { return point_[static_cast<std::size_t>(s)]; }
@@ -70,6 +50,28 @@ class TraceGraph {
   Relation edges_;
   std::array<int, kSubeventsMax> point_{};
 };
+
+std::vector<int> TraceGraph::cycle() const {
+  std::vector<int> best;
+  for (int start = 0; start < x_.n; ++start) {
+    std::vector<int> from(static_cast<std::size_t>(x_.n), kNone), queue = {start};
+    bool found = false;
+    for (std::size_t q = 0; q < queue.size() && !found; ++q)
+      edges_.row(queue[q]).for_each([&](int next) {
+        // The text names accesses only, and barriers and ring buffers only where the cycle needs them.
+        if (found || at(from, next) != kNone) return;
+        at(from, next) = queue[q];
+        found = next == start;
+        queue.push_back(next);
+      });
+    if (!found) continue;
+    std::vector<int> cycle = {start};
+    for (int p = at(from, start); p != start; p = at(from, p)) cycle.push_back(p);
+    std::reverse(cycle.begin() + 1, cycle.end());
+    if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
+  }
+  return best;
+}
 
 std::string cell_text(const Skeleton& x, int cell) {
   const Location& l = at(x.program->locations, x.cells->location(cell));
@@ -153,7 +155,8 @@ std::optional<bool> outcomes_of_sc(const Program& program, const Model& model, c
   if (weak.limited()) return std::nullopt;
   const SearchResult strong = search(program, *find_model("sc"), s);
   if (strong.limited() || strong.too_large.any()) return std::nullopt;
-  const bool within = std::ranges::includes(strong.outcomes, weak.outcomes);
+  const bool within =
+      std::includes(strong.outcomes.begin(), strong.outcomes.end(), weak.outcomes.begin(), weak.outcomes.end());
   if (within) return left_out(weak, options).empty() ? std::optional(true) : std::nullopt;
   // With more turns of a loop `sc` might have the outcome, too.
   return strong.cut_loops ? std::nullopt : std::optional(false);

@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, kRules> kDescriptions = {
 }  // namespace
 
 std::optional<Rule> find_rule(std::string_view word) {
-  const auto it = std::ranges::find(kRuleNames, word);
+  const auto it = std::find(kRuleNames.begin(), kRuleNames.end(), word);
   if (it == kRuleNames.end()) return std::nullopt;
   return static_cast<Rule>(it - kRuleNames.begin());
 }

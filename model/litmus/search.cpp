@@ -127,11 +127,17 @@ void visit_skeletons(const Program& program, const Model& model, const SearchOpt
   }
 }
 
+template <int Words>
+bool run(const Skeleton& x, const Axioms& a, const SkeletonSymmetry& symmetry, ExecutionSink& sink) {
+  return SkeletonSearch<Words>(x, a, symmetry, sink).run();
+}
+
 void search_all(const Model& model, const Symmetry& symmetry, ExecutionSink& sink) {
   const auto visit = [&](const Skeleton& x, const Axioms& a, const SkeletonSymmetry& s) {
     if (!sink.step()) return false;
     sink.result.skeletons += s.order / (s.stabiliser.size() + 1);
-    return search_skeleton(x, a, s, sink);
+    const int nodes = x.n + a.started.count();
+    return nodes <= 64 ? run<1>(x, a, s, sink) : nodes <= 128 ? run<2>(x, a, s, sink) : run<4>(x, a, s, sink);
   };
   visit_skeletons(sink.program, model, sink.options, symmetry, visit, &sink.result);
 }
@@ -211,7 +217,7 @@ SearchResult search(const Program& program, const Model& model, const SearchOpti
     found.out_of_memory = true;
   }
   auto& failed = found.failed_assertions;
-  std::ranges::sort(failed);
+  std::sort(failed.begin(), failed.end());
   failed.erase(std::unique(failed.begin(), failed.end()), failed.end());
   return found;
 }

@@ -100,7 +100,8 @@ void Skeleton::relate(const StampOrder& order) {
   po = Relation(n);
   ppo = Relation(n);
   weakened = Relation(n);
-  const bool regions = std::ranges::any_of(program->locations, [](const Location& l) { return l.relaxed || l.device; });
+  const bool regions = std::any_of(program->locations.begin(), program->locations.end(),
+                                   [](const Location& l) { return l.relaxed || l.device; });
   same_cell = Relation(n);
   for (int i = 0; i < n; ++i) {
     const SubEvent& s = sub(i);

@@ -140,9 +140,9 @@ class Soundness {
                                shown = outcomes(implemented, waits ? "rdmatso" : "loco");
     ++result_.clients;
     std::vector<Outcome> forbidden;
-    std::ranges::set_difference(shown, allowed, std::back_inserter(forbidden));
+    std::set_difference(shown.begin(), shown.end(), allowed.begin(), allowed.end(), std::back_inserter(forbidden));
     for (const Outcome& o : forbidden) result_.outcomes.push_back(implemented.text(o));
-    std::ranges::sort(result_.outcomes);
+    std::sort(result_.outcomes.begin(), result_.outcomes.end());
     if (options_.promises && result_.outcomes.empty()) {
       const PromiseResult kept =
           check_promises(client, implemented, options_.model_options, options_.loop_bound, options_.executions_max);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/litmus/names.hpp"
+#include "model/litmus/parser.hpp"
 #include "model/litmus/statements.hpp"
 #include "text/input_error.hpp"
 #include "text/words.hpp"
@@ -136,7 +137,7 @@ class StatementReader {
       if (!of_fence && !has_node(program_, nodes.back())) fail(t, "the node of a thread or location");
     } while (accept(","));
     expect("}");
-    std::ranges::sort(nodes);
+    std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     return nodes;
   }
@@ -160,7 +161,7 @@ class StatementReader {
     return i;
   }
   void require_participant(const Token& t, const std::vector<int>& threads, const std::string& role) const {
-    if (std::ranges::find(threads, thread_) == threads.end())
+    if (std::find(threads.begin(), threads.end(), thread_) == threads.end())
       fail(t, "a call by " + role, "", " called by thread " + std::to_string(thread_));
   }
 

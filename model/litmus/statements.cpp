@@ -1,7 +1,9 @@
 #include "model/litmus/statements.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "model/litmus/parser.hpp"
 #include "model/litmus/verbs/statements.hpp"
 #include "text/words.hpp"
 
@@ -236,7 +238,7 @@ std::vector<std::string> assigned_registers(const Program& program, const std::v
         i == 0 || tokens[i - 1].kind == TokenKind::separator || tokens[i - 1].is("{") || tokens[i - 1].is("}");
     if (!starts || t.kind != TokenKind::identifier) continue;
     const auto assigned = [&](const Token& name) {
-      if (find_location(program, name.text) == kNone && std::ranges::find(names, name.text) == names.end())
+      if (find_location(program, name.text) == kNone && std::find(names.begin(), names.end(), name.text) == names.end())
         names.push_back(name.text);
     };
     const bool two = i + 3 < tokens.size() && tokens[i + 1].is(",") && tokens[i + 3].is("=");  // a, i = poll(c)

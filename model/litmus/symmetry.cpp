@@ -17,7 +17,7 @@ bool is_plain(ExprOp op) { return op == ExprOp::constant || op == ExprOp::reg; }
 /// as 1, so what is compared must neither come from a library that returns it nor be written so.
 bool only_data(const Program& p) {
   bool compared = false;
-  bool other_values = !p.tuples.empty() || std::ranges::any_of(p.exprs, [](const Expr& e) {
+  bool other_values = !p.tuples.empty() || std::any_of(p.exprs.begin(), p.exprs.end(), [](const Expr& e) {
     return e.op == ExprOp::constant && !is_integer(e.constant);
   });
   const auto condition = [&](const auto& self, int e) -> bool {
@@ -106,7 +106,7 @@ class Finder {
     for (const Expr& e : p_.exprs)
       if (e.op == ExprOp::constant) values_.push_back(e.constant);
     for (const Location& l : p_.locations) values_.push_back(l.init);
-    std::ranges::sort(values_);
+    std::sort(values_.begin(), values_.end());
     values_.erase(std::unique(values_.begin(), values_.end()), values_.end());
     value_images_.resize(len(values_));
   }
@@ -178,7 +178,7 @@ class Finder {
     return (a == b || (values_may_change_ && alike)) && value_images_.bind(index(a), index(b));
   }
   [[nodiscard]] int index(Value v) const {
-    return static_cast<int>(std::ranges::lower_bound(values_, v) - values_.begin());
+    return static_cast<int>(std::lower_bound(values_.begin(), values_.end(), v) - values_.begin());
   }
   /// Does the value become another one?
   [[nodiscard]] bool moves(Value v) const {
@@ -209,14 +209,15 @@ class Finder {
 
   /// Nodes that no thread and no location used is on stay where they are.
   bool bind_other_nodes() {
-    return std::ranges::all_of(p_.nodes, [&](int n) { return nodes_[n] != kNone || nodes_.bind(n, n); });
+    return std::all_of(p_.nodes.begin(), p_.nodes.end(),
+                       [&](int n) { return nodes_[n] != kNone || nodes_.bind(n, n); });
   }
 
   template <class Set>
   static bool same_set(const Set& a, const Set& b, const Bijection& map) {
     Set image;
     for (const int x : a) image.push_back(map[x]);
-    std::ranges::sort(image);
+    std::sort(image.begin(), image.end());
     return image == b;
   }
 
@@ -252,7 +253,7 @@ class Finder {
       } else if (moves(at(p_.locations, o.location).init)) {
         return false;  // nobody touches it: every copy keeps its value
       }
-      const auto found = std::ranges::find_if(p_.observables, [&](const Observable& other) {
+      const auto found = std::find_if(p_.observables.begin(), p_.observables.end(), [&](const Observable& other) {
         return other.thread == image.thread && other.reg == image.reg && other.location == image.location &&
                other.node == image.node;
       });
@@ -275,7 +276,8 @@ class Finder {
 }  // namespace
 
 Value Automorphism::image(Value v) const {
-  const auto it = std::ranges::lower_bound(values, v, {}, &std::pair<Value, Value>::first);
+  const auto it = std::lower_bound(values.begin(), values.end(), v,
+                                   [](const std::pair<Value, Value>& p, Value wanted) { return p.first < wanted; });
   return it == values.end() || it->first != v ? v : it->second;
 }
 
@@ -315,7 +317,7 @@ Symmetry::Symmetry(const Program& program) {
     int first = 0;
     while (at(elements_[i].threads, first) == first) ++first;
     const std::pair<int, int> move(first, at(elements_[i].threads, first));
-    if (std::ranges::find(moves, move) != moves.end()) continue;
+    if (std::find(moves.begin(), moves.end(), move) != moves.end()) continue;
     moves.push_back(move);
     factors_.resize(std::max(factors_.size(), static_cast<std::size_t>(first) + 1));
     at(factors_, first).push_back(i);

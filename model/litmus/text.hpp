@@ -1,6 +1,7 @@
 // Where a character of a YAML scalar stands in the file.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // ring buffer of other sections of the LOCO paper, remote atomics of other hardware.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "model/litmus/axioms.hpp"

@@ -78,7 +78,7 @@ const Node& required(const Node& map, std::string_view key) {
 void check_keys(const Node& map, const std::vector<std::string>& known) {
   if (!is_map(map)) fail(map, "a map");
   for (const Entry& entry : map.entries) {
-    if (std::ranges::find(known, entry.key) != known.end()) continue;
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
     std::string list;
     for (const std::string& k : known) list += (list.empty() ? "" : ", ") + k;
     fail(key_of(entry), "one of the keys " + list, text::suggestion(entry.key, known));
@@ -99,7 +99,7 @@ std::optional<int> node_number(const std::string& text) {
 }
 
 bool is_model(const std::string& name) {
-  return is_corerma(name) || std::ranges::find(model_names(), name) != model_names().end();
+  return is_corerma(name) || std::find(model_names().begin(), model_names().end(), name) != model_names().end();
 }
 
 std::string known_models() {

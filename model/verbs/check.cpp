@@ -1,5 +1,6 @@
 #include "model/verbs/check.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "model/verbs/graph.hpp"
 #include "model/verbs/races.hpp"

@@ -1,6 +1,8 @@
 #include "model/verbs/graph.hpp"
 
+#include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>

@@ -3,6 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "model/verbs/describe.hpp"

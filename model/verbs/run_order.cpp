@@ -1,6 +1,7 @@
 // What happened in a run of a verbs program: queues, what reads saw, memory; and questions about the whole.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "model/verbs/graph.hpp"

@@ -55,25 +55,29 @@ class CubeSearch {
   /// Predicates that share a variable with the atoms, or connect two predicates that do.
   std::vector<std::uint32_t> relevant(const std::vector<Linear>& atoms) const {
     const auto mentioned = [](const std::vector<Linear>& list, Variable v) {
-      return std::ranges::any_of(list, [&](const Linear& a) { return a.mentions(v); });
+      return std::any_of(list.begin(), list.end(), [&](const Linear& a) { return a.mentions(v); });
     };
     std::vector<std::uint32_t> result;
     std::vector<Linear> near = atoms;
     for (const Linear& p : predicates_) {
-      if (std::ranges::any_of(p.terms, [&](const Term& t) { return mentioned(atoms, t.variable); })) near.push_back(p);
+      if (std::any_of(p.terms.begin(), p.terms.end(), [&](const Term& t) { return mentioned(atoms, t.variable); }))
+        near.push_back(p);
     }
     for (std::uint32_t p = 0; p < predicates_.size(); ++p) {
       const auto& terms = predicates_[p].terms;
-      const bool shares = std::ranges::any_of(terms, [&](const Term& t) { return mentioned(atoms, t.variable); });
-      const bool connects = std::ranges::all_of(terms, [&](const Term& t) { return mentioned(near, t.variable); });
+      const bool shares =
+          std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return mentioned(atoms, t.variable); });
+      const bool connects =
+          std::all_of(terms.begin(), terms.end(), [&](const Term& t) { return mentioned(near, t.variable); });
       if (shares || connects) result.push_back(p);
     }
     return result;
   }
 
   bool contains_found(const Cube& cube) const {
-    return std::ranges::any_of(found_, [&](const Cube& known) {
-      return std::ranges::all_of(known, [&](std::int32_t l) { return std::ranges::find(cube, l) != cube.end(); });
+    return std::any_of(found_.begin(), found_.end(), [&](const Cube& known) {
+      return std::all_of(known.begin(), known.end(),
+                         [&](std::int32_t l) { return std::find(cube.begin(), cube.end(), l) != cube.end(); });
     });
   }
 
@@ -82,7 +86,7 @@ class CubeSearch {
     if (missing == 0) {
       z3::expr_vector assumed(context_);
       for (const std::int32_t l : cube) {
-        const auto i = std::ranges::find(literals_, l) - literals_.begin();
+        const auto i = std::find(literals_.begin(), literals_.end(), l) - literals_.begin();
         assumed.push_back(names[static_cast<std::size_t>(i)]);
       }
       ++calls_;
@@ -131,8 +135,8 @@ std::optional<Command> synchronous(const Reduced& reduced, const NicStep& step) 
     });
   };
   const auto twice = [&](const Linear& linear) {
-    return std::ranges::any_of(sources,
-                               [&](const auto& s) { return linear.mentions(s.second.terms.front().variable); });
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const auto& s) { return linear.mentions(s.second.terms.front().variable); });
   };
   Command command;
   for (const Linear& guard : step.command.guards) {

@@ -24,7 +24,8 @@ struct Part {
 bool add(Conjunction& conjunction, const Linear& atom) {
   const Linear tight = tightened(atom);
   if (tight.is_constant()) return tight.constant <= 0;
-  if (std::ranges::find(conjunction.atoms, tight) == conjunction.atoms.end()) conjunction.atoms.push_back(tight);
+  if (std::find(conjunction.atoms.begin(), conjunction.atoms.end(), tight) == conjunction.atoms.end())
+    conjunction.atoms.push_back(tight);
   return true;
 }
 
@@ -34,7 +35,8 @@ std::optional<Conjunction> both(const Conjunction& a, const Conjunction& b) {
     if (!add(result, atom)) return std::nullopt;
   }
   for (const Standing& s : b.standing) {
-    if (std::ranges::find(result.standing, s) == result.standing.end()) result.standing.push_back(s);
+    if (std::find(result.standing.begin(), result.standing.end(), s) == result.standing.end())
+      result.standing.push_back(s);
   }
   return result;
 }

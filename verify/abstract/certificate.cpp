@@ -161,7 +161,7 @@ class Reader {
       if (s.held[c] > certificate_.caps[c]) wrong("channels that hold no more than their cap");
     }
     literals(s.memory);
-    for (const auto& set : s.sets) std::ranges::for_each(set, [&](const Literals& l) { literals(l); });
+    for (const auto& set : s.sets) std::for_each(set.begin(), set.end(), [&](const Literals& l) { literals(l); });
   }
 
   void literals(const Literals& list) const {
@@ -215,7 +215,7 @@ Certificate certificate_from(const Program& program, std::string_view text) {
   const ordered_json json = parsed(text);
   if (field<std::string>(json, "format") != kFormat) wrong("the format of this version");
   Certificate certificate;
-  const auto network = std::ranges::find(kNetworkNames, field<std::string>(json, "network"));
+  const auto network = std::find(kNetworkNames.begin(), kNetworkNames.end(), field<std::string>(json, "network"));
   if (network == kNetworkNames.end()) wrong("the name of a network");
   certificate.network = static_cast<Network>(network - kNetworkNames.begin());
   certificate.flushes.assign(program.flushes.size(), false);
@@ -225,7 +225,8 @@ Certificate certificate_from(const Program& program, std::string_view text) {
   }
   const Reduced reduced = reduce(program, certificate.network);
   certificate.caps = field<std::vector<std::uint32_t>>(json, "caps");
-  if (certificate.caps.size() != reduced.channels.size() || std::ranges::count(certificate.caps, 0) != 0)
+  if (certificate.caps.size() != reduced.channels.size() ||
+      std::count(certificate.caps.begin(), certificate.caps.end(), 0) != 0)
     wrong("a cap for each channel");
   Reader reader(reduced, certificate);
   for (const auto& p : field<std::vector<ordered_json>>(json, "predicates")) reader.predicate(p);

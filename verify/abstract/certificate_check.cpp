@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -96,7 +97,7 @@ class Checker {
     limits_.tick();
     std::vector<unsigned> question;
     for (const z3::expr& fact : asserted_) question.push_back(Z3_get_ast_id(context_, fact));
-    std::ranges::sort(question);
+    std::sort(question.begin(), question.end());
     question.erase(std::unique(question.begin(), question.end()), question.end());
     question.push_back(Z3_get_ast_id(context_, claim));
     const auto [answer, added] = answers_.try_emplace(std::move(question), false);
@@ -233,8 +234,10 @@ class Checker {
     const Command& command = move.nic ? reduced_.nic[move.step].command : reduced_.cpu[move.step].command;
     for (std::uint32_t o = first_operand_[c]; o < first_operand_[c] + reduced_.channels[c].operands.size(); ++o) {
       const auto fits = [&](const z3::expr& element) {
-        return std::ranges::any_of(
-            t.sets[o], [&](const Literals& kind) { return implied(all(kind, with_element(next, o, element))); });
+        for (const Literals& kind : t.sets[o]) {
+          if (implied(all(kind, with_element(next, o, element)))) return true;
+        }
+        return false;
       };
       const auto added = [&](const z3::expr& element) {
         if (!fits(element)) reject(number, "a number that a step adds to a set is not of its kinds");

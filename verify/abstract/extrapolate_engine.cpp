@@ -18,7 +18,7 @@ constexpr std::uint8_t kFlag = 2;  // a channel holds none, one, or more
 
 void add(std::vector<Linear>& list, const std::vector<Linear>& more) {
   for (const Linear& p : more) {
-    if (std::ranges::find(list, p) == list.end()) list.push_back(p);
+    if (std::find(list.begin(), list.end(), p) == list.end()) list.push_back(p);
   }
 }
 
@@ -55,8 +55,8 @@ class ExtrapolateEngine final : public Engine {
       Abstraction abstraction(reduced, extrapolated(reduced, predicates));
       const BooleanProgram program = boolean_program(reduced, predicates, task.limits);
       const Caps caps(reduced.channels.size(), kFlag);
-      const auto stepper = extrapolated_stepper(abstraction, program, task.flushes, caps, task.limits);
-      const SearchResult result = search(*stepper, Footprint(reduced, task.flushes), task.limits, Order::kReduced);
+      ExtrapolatedStepper stepper(abstraction, program, task.flushes, caps, task.limits);
+      const SearchResult result = search(stepper, Footprint(reduced, task.flushes), task.limits, Order::kReduced);
       const std::string found =
           fmt::format("{} predicates, {} when extrapolated; {} solver calls; {} abstract states", predicates.size(),
                       abstraction.predicates().size() + reduced.channels.size(), program.solver_calls, result.states);

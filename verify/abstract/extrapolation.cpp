@@ -3,19 +3,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <memory>
+#include <utility>
 
 namespace loco::verify::abstract {
 
 namespace {
 
 bool reads(const Command& command, Variable v) {
-  return std::ranges::any_of(command.guards, [&](const Linear& g) { return g.mentions(v); }) ||
-         std::ranges::any_of(command.assignments, [&](const Assignment& a) { return a.value && a.value->mentions(v); });
+  return std::any_of(command.guards.begin(), command.guards.end(), [&](const Linear& g) { return g.mentions(v); }) ||
+         std::any_of(command.assignments.begin(), command.assignments.end(),
+                     [&](const Assignment& a) { return a.value && a.value->mentions(v); });
 }
 
 bool writes(const Command& command, Variable v) {
-  return std::ranges::any_of(command.assignments, [&](const Assignment& a) { return a.target == v; });
+  return std::any_of(command.assignments.begin(), command.assignments.end(),
+                     [&](const Assignment& a) { return a.target == v; });
 }
 
 void know(MemoryCube& cube, std::uint32_t p, Truth truth) {
@@ -68,164 +70,141 @@ Predicates extrapolated(const Reduced& reduced, const std::vector<Linear>& predi
   return result;
 }
 
-namespace {
+ExtrapolatedStepper::ExtrapolatedStepper(Abstraction& abstraction, const BooleanProgram& program,
+                                         const FlushMask& flushes, const Caps& caps, const Limits& limits)
+    : Stepper(abstraction, flushes, caps, limits), reduced_(&abstraction.reduced()), program_(&program) {
+  over_ = over_sets(*reduced_, program.predicates, collects_);
+}
 
-/// The steps of the extrapolated boolean program on three-valued states: every set is one cube.
-class ExtrapolatedStepper final : public Stepper {
- public:
-  /// `abstraction` is over `extrapolated(...)`.
-  ExtrapolatedStepper(Abstraction& abstraction, const BooleanProgram& program, const FlushMask& flushes,
-                      const Caps& caps, const Limits& limits)
-      : Stepper(abstraction, flushes, caps, limits), reduced_(&abstraction.reduced()), program_(&program) {
-    over_ = over_sets(*reduced_, program.predicates, collects_);
+Truth ExtrapolatedStepper::literal(const View& view, std::uint32_t p) const {
+  const Pick* taken = nullptr;
+  for (const Pick& pick : *view.picks) {
+    if (!program_->predicates[p].mentions(collects_[pick.operand])) continue;
+    if (taken != nullptr) return Truth::kUnknown;  // of two sets: not tracked
+    taken = &pick;
   }
-
-  [[nodiscard]] bool may_fail(const AbstractState& state, std::uint32_t step) override {
-    const std::vector<Pick> none;
-    return reduced_->cpu[step].fails && !any({&state, &none}, program_->cpu[step].blocked);
+  if (taken == nullptr) {
+    if (!bit(view.state->memory.known, p)) return Truth::kUnknown;
+    return bit(view.state->memory.value, p) ? Truth::kTrue : Truth::kFalse;
   }
+  const auto& over = over_[taken->operand];
+  const auto i = static_cast<std::size_t>(std::find(over.begin(), over.end(), p) - over.begin());
+  if ((taken->element.known >> i & 1U) == 0) return Truth::kUnknown;
+  return (taken->element.value >> i & 1U) != 0 ? Truth::kTrue : Truth::kFalse;
+}
 
-  [[nodiscard]] bool may_violate(const AbstractState& state, std::uint32_t number) override {
-    if (!stands(state, reduced_->violations[number])) return false;
-    const std::vector<Pick> none;
-    return !any({&state, &none}, program_->impossible[number]);
-  }
-
- protected:
-  void apply(const AbstractState& state, AbstractState after, Which step, const std::vector<Pick>& picks,
-             const std::vector<Transformer::Capture>& captures, const Emit& emit) override {
-    const BooleanStep& boolean = step.nic ? program_->nic[step.number] : program_->cpu[step.number];
-    const Command& command = step.nic ? reduced_->nic[step.number].command : reduced_->cpu[step.number].command;
-    const View view{&state, &picks};
-    if (any(view, boolean.blocked)) return;
-    MemoryCube memory = state.memory;
-    for (const BooleanAssignment& a : boolean.assignments) {
-      const auto& terms = program_->predicates[a.predicate].terms;
-      const bool written = std::ranges::any_of(terms, [&](const Term& t) { return writes(command, t.variable); });
-      // A guard over elements tells nothing of the variables that they come from.
-      if (!written && (step.nic || bit(memory.known, a.predicate))) continue;
-      // An element is not what its variable is now: a predicate over what is written and that variable gets lost.
-      const bool mixed = std::ranges::any_of(picks, [&](const Pick& pick) {
-        const Variable collects = collects_[pick.operand];
-        return program_->predicates[a.predicate].mentions(collects) && !writes(command, collects);
-      });
-      know(memory, a.predicate, mixed ? Truth::kUnknown : value(view, a));
-    }
-    const MemoryBits relevant = this->relevant(after);
-    for (std::size_t w = 0; w < relevant.size(); ++w) {
-      memory.known[w] &= relevant[w];
-      memory.value[w] &= relevant[w];
-    }
-    after.memory = memory;
-    for (std::uint32_t c = 0; c < reduced_->channels.size(); ++c) {
-      const std::uint32_t first = abstraction().first_operand(c);
-      for (std::uint32_t o = first; o < first + reduced_->channels[c].operands.size(); ++o) {
-        after.sets[o].clear();
-        if (after.held[c] == 0) continue;
-        std::optional<ElementCube> cube;
-        const auto add = [&](const ElementCube& more) { cube = cube ? joined(*cube, more) : more; };
-        if (state.held[c] > 0) {
-          add(kept(state, o, step));
-          const Variable source = abstraction().operand(o).source;
-          if (source != kZero && writes(command, source)) add(captured(memory, o));
-        }
-        // Results are values from before the step, operands from after it (it writes none of them).
-        for (const Transformer::Capture& capture : captures) {
-          if (capture.operand == o) add(captured(reduced_->channels[c].results ? state.memory : memory, o));
-        }
-        const ElementBits now = Stepper::relevant(after, o);
-        after.sets[o].push_back({cube.value().known & now, cube.value().value & now});
-      }
-    }
-    emit(after, picks);
-  }
-
- private:
-  /// What is known of a predicate, with the elements that are taken out (or one that stays) in place of variables.
-  struct View {
-    const AbstractState* state;
-    const std::vector<Pick>* picks;
-  };
-  [[nodiscard]] Truth literal(const View& view, std::uint32_t p) const {
-    const Pick* taken = nullptr;
-    for (const Pick& pick : *view.picks) {
-      if (!program_->predicates[p].mentions(collects_[pick.operand])) continue;
-      if (taken != nullptr) return Truth::kUnknown;  // of two sets: not tracked
-      taken = &pick;
-    }
-    if (taken == nullptr) {
-      if (!bit(view.state->memory.known, p)) return Truth::kUnknown;
-      return bit(view.state->memory.value, p) ? Truth::kTrue : Truth::kFalse;
-    }
-    const auto& over = over_[taken->operand];
-    const auto i = static_cast<std::size_t>(std::ranges::find(over, p) - over.begin());
-    if ((taken->element.known >> i & 1U) == 0) return Truth::kUnknown;
-    return (taken->element.value >> i & 1U) != 0 ? Truth::kTrue : Truth::kFalse;
-  }
-
-  /// Whether some cube is true for sure.
-  [[nodiscard]] bool any(const View& view, const Cubes& cubes) const {
-    return std::ranges::any_of(cubes, [&](const Cube& cube) {
-      return std::ranges::all_of(cube, [&](std::int32_t l) {
-        return literal(view, static_cast<std::uint32_t>(std::abs(l)) - 1) == (l > 0 ? Truth::kTrue : Truth::kFalse);
-      });
+/// Whether some cube is true for sure.
+bool ExtrapolatedStepper::any(const View& view, const Cubes& cubes) const {
+  return std::any_of(cubes.begin(), cubes.end(), [&](const Cube& cube) {
+    return std::all_of(cube.begin(), cube.end(), [&](std::int32_t l) {
+      return literal(view, static_cast<std::uint32_t>(std::abs(l)) - 1) == (l > 0 ? Truth::kTrue : Truth::kFalse);
     });
-  }
+  });
+}
 
-  [[nodiscard]] Truth value(const View& view, const BooleanAssignment& assignment) const {
-    if (any(view, assignment.holds)) return Truth::kTrue;
-    return any(view, assignment.fails) ? Truth::kFalse : Truth::kUnknown;
-  }
+Truth ExtrapolatedStepper::value(const View& view, const BooleanAssignment& assignment) const {
+  if (any(view, assignment.holds)) return Truth::kTrue;
+  return any(view, assignment.fails) ? Truth::kFalse : Truth::kUnknown;
+}
 
-  /// {X}: the predicates known of the variable.
-  [[nodiscard]] ElementCube captured(const MemoryCube& memory, std::uint32_t operand) const {
-    ElementCube result;
-    for (std::size_t i = 0; i < over_[operand].size(); ++i) {
-      if (!bit(memory.known, over_[operand][i])) continue;
-      result.known |= ElementBits{1} << i;
-      if (bit(memory.value, over_[operand][i])) result.value |= ElementBits{1} << i;
-    }
-    return result;
-  }
+bool ExtrapolatedStepper::may_fail(const AbstractState& state, std::uint32_t step) {
+  const std::vector<Pick> none;
+  return reduced_->cpu[step].fails && !any({&state, &none}, program_->cpu[step].blocked);
+}
 
-  /// A set that nothing is added to, after a step that may write what its predicates compare with.
-  [[nodiscard]] ElementCube kept(const AbstractState& state, std::uint32_t operand, Which step) const {
-    const Variable collects = collects_[operand];
-    const Command& command = step.nic ? reduced_->nic[step.number].command : reduced_->cpu[step.number].command;
-    ElementCube result = state.sets[operand].front();
-    const std::vector<Pick> self{{operand, state.sets[operand].front()}};
-    for (std::size_t i = 0; i < over_[operand].size(); ++i) {
-      const std::uint32_t p = over_[operand][i];
-      const auto& terms = program_->predicates[p].terms;
-      const bool compared = std::ranges::any_of(
-          terms, [&](const Term& t) { return t.variable != collects && writes(command, t.variable); });
-      if (!compared) continue;
-      Truth truth = Truth::kUnknown;
-      // A step that does not touch the variable changes a predicate over an element as it changes the same predicate
-      // over the variable.
-      if (!step.nic && !reads(command, collects) && !writes(command, collects)) {
-        for (const BooleanAssignment& a : program_->cpu[step.number].assignments) {
-          if (a.predicate == p) truth = value({&state, &self}, a);
-        }
+bool ExtrapolatedStepper::may_violate(const AbstractState& state, std::uint32_t number) {
+  if (!stands(state, reduced_->violations[number])) return false;
+  const std::vector<Pick> none;
+  return !any({&state, &none}, program_->impossible[number]);
+}
+
+/// {X}: the predicates known of the variable.
+ElementCube ExtrapolatedStepper::captured(const MemoryCube& memory, std::uint32_t operand) const {
+  ElementCube result;
+  for (std::size_t i = 0; i < over_[operand].size(); ++i) {
+    if (!bit(memory.known, over_[operand][i])) continue;
+    result.known |= ElementBits{1} << i;
+    if (bit(memory.value, over_[operand][i])) result.value |= ElementBits{1} << i;
+  }
+  return result;
+}
+
+/// A set that nothing is added to, after a step that may write what its predicates compare with.
+ElementCube ExtrapolatedStepper::kept(const AbstractState& state, std::uint32_t operand, Which step) const {
+  const Variable collects = collects_[operand];
+  const Command& command = step.nic ? reduced_->nic[step.number].command : reduced_->cpu[step.number].command;
+  ElementCube result = state.sets[operand].front();
+  const std::vector<Pick> self{{operand, state.sets[operand].front()}};
+  for (std::size_t i = 0; i < over_[operand].size(); ++i) {
+    const std::uint32_t p = over_[operand][i];
+    const auto& terms = program_->predicates[p].terms;
+    const bool compared = std::any_of(terms.begin(), terms.end(), [&](const Term& t) {
+      return t.variable != collects && writes(command, t.variable);
+    });
+    if (!compared) continue;
+    Truth truth = Truth::kUnknown;
+    // A step that does not touch the variable changes a predicate over an element as it changes the same predicate over
+    // the variable.
+    if (!step.nic && !reads(command, collects) && !writes(command, collects)) {
+      for (const BooleanAssignment& a : program_->cpu[step.number].assignments) {
+        if (a.predicate == p) truth = value({&state, &self}, a);
       }
-      const ElementBits mask = ElementBits{1} << i;
-      result.known = truth == Truth::kUnknown ? result.known & ~mask : result.known | mask;
-      result.value = truth == Truth::kTrue ? result.value | mask : result.value & ~mask;
     }
-    return result;
+    const ElementBits mask = ElementBits{1} << i;
+    result.known = truth == Truth::kUnknown ? result.known & ~mask : result.known | mask;
+    result.value = truth == Truth::kTrue ? result.value | mask : result.value & ~mask;
   }
+  return result;
+}
 
-  const Reduced* reduced_;
-  const BooleanProgram* program_;
-  std::vector<std::vector<std::uint32_t>> over_;  ///< by operand: the predicates in which its variable occurs
-  std::vector<Variable> collects_;                ///< by operand: that variable
-};
-
-}  // namespace
-
-std::unique_ptr<Stepper> extrapolated_stepper(Abstraction& abstraction, const BooleanProgram& program,
-                                              const FlushMask& flushes, const Caps& caps, const Limits& limits) {
-  return std::make_unique<ExtrapolatedStepper>(abstraction, program, flushes, caps, limits);
+void ExtrapolatedStepper::apply(const AbstractState& state, AbstractState after, Which step,
+                                const std::vector<Pick>& picks, const std::vector<Transformer::Capture>& captures,
+                                const Emit& emit) {
+  const BooleanStep& boolean = step.nic ? program_->nic[step.number] : program_->cpu[step.number];
+  const Command& command = step.nic ? reduced_->nic[step.number].command : reduced_->cpu[step.number].command;
+  const View view{&state, &picks};
+  if (any(view, boolean.blocked)) return;
+  MemoryCube memory = state.memory;
+  for (const BooleanAssignment& a : boolean.assignments) {
+    const auto& terms = program_->predicates[a.predicate].terms;
+    const bool written =
+        std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return writes(command, t.variable); });
+    // A guard over elements tells nothing of the variables that they come from.
+    if (!written && (step.nic || bit(memory.known, a.predicate))) continue;
+    // An element is not what its variable is now: a predicate over what is written and that variable gets lost.
+    const bool mixed = std::any_of(picks.begin(), picks.end(), [&](const Pick& pick) {
+      const Variable collects = collects_[pick.operand];
+      return program_->predicates[a.predicate].mentions(collects) && !writes(command, collects);
+    });
+    know(memory, a.predicate, mixed ? Truth::kUnknown : value(view, a));
+  }
+  const MemoryBits relevant = this->relevant(after);
+  for (std::size_t w = 0; w < relevant.size(); ++w) {
+    memory.known[w] &= relevant[w];
+    memory.value[w] &= relevant[w];
+  }
+  after.memory = memory;
+  for (std::uint32_t c = 0; c < reduced_->channels.size(); ++c) {
+    const std::uint32_t first = abstraction().first_operand(c);
+    for (std::uint32_t o = first; o < first + reduced_->channels[c].operands.size(); ++o) {
+      after.sets[o].clear();
+      if (after.held[c] == 0) continue;
+      std::optional<ElementCube> cube;
+      const auto add = [&](const ElementCube& more) { cube = cube ? joined(*cube, more) : more; };
+      if (state.held[c] > 0) {
+        add(kept(state, o, step));
+        const Variable source = abstraction().operand(o).source;
+        if (source != kZero && writes(command, source)) add(captured(memory, o));
+      }
+      // Results are values from before the step, operands from after it (it writes none of them).
+      for (const Transformer::Capture& capture : captures) {
+        if (capture.operand == o) add(captured(reduced_->channels[c].results ? state.memory : memory, o));
+      }
+      const ElementBits now = Stepper::relevant(after, o);
+      after.sets[o].push_back({cube.value().known & now, cube.value().value & now});
+    }
+  }
+  emit(after, picks);
 }
 
 std::string reduction_text(const Reduced& reduced) {

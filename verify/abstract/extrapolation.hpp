@@ -11,7 +11,6 @@
 // `remote` of rga and cas in the same way: their results are a set of values of `remote`, taken before it changes.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,11 +22,37 @@ namespace loco::verify::abstract {
 /// V with the predicates over sets.
 [[nodiscard]] Predicates extrapolated(const Reduced& reduced, const std::vector<Linear>& predicates);
 
-/// The steps of the extrapolated boolean program on three-valued states: every set is one cube. `abstraction` is over
-/// `extrapolated(...)`; all that is given outlives it.
-[[nodiscard]] std::unique_ptr<Stepper> extrapolated_stepper(Abstraction& abstraction, const BooleanProgram& program,
-                                                            const FlushMask& flushes, const Caps& caps,
-                                                            const Limits& limits);
+/// The steps of the extrapolated boolean program on three-valued states: every set is one cube.
+class ExtrapolatedStepper final : public Stepper {
+ public:
+  /// `abstraction` is over `extrapolated(...)`.
+  ExtrapolatedStepper(Abstraction& abstraction, const BooleanProgram& program, const FlushMask& flushes,
+                      const Caps& caps, const Limits& limits);
+
+  [[nodiscard]] bool may_fail(const AbstractState& state, std::uint32_t step) override;
+  [[nodiscard]] bool may_violate(const AbstractState& state, std::uint32_t violation) override;
+
+ protected:
+  void apply(const AbstractState& state, AbstractState after, Which step, const std::vector<Pick>& picks,
+             const std::vector<Transformer::Capture>& captures, const Emit& emit) override;
+
+ private:
+  /// What is known of a predicate, with the elements that are taken out (or one that stays) in place of variables.
+  struct View {
+    const AbstractState* state;
+    const std::vector<Pick>* picks;
+  };
+  [[nodiscard]] Truth literal(const View& view, std::uint32_t predicate) const;
+  [[nodiscard]] bool any(const View& view, const Cubes& cubes) const;
+  [[nodiscard]] Truth value(const View& view, const BooleanAssignment& assignment) const;
+  [[nodiscard]] ElementCube captured(const MemoryCube& memory, std::uint32_t operand) const;
+  [[nodiscard]] ElementCube kept(const AbstractState& state, std::uint32_t operand, Which step) const;
+
+  const Reduced* reduced_;
+  const BooleanProgram* program_;
+  std::vector<std::vector<std::uint32_t>> over_;  ///< by operand: the predicates in which its variable occurs
+  std::vector<Variable> collects_;                ///< by operand: that variable
+};
 
 /// The reduction, for people: what each statement becomes.
 [[nodiscard]] std::string reduction_text(const Reduced& reduced);

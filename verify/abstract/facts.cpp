@@ -19,7 +19,8 @@ std::vector<Linear> without(const std::vector<Linear>& atoms, Variable variable)
   std::vector<std::pair<Number, const Linear*>> upper;
   std::vector<std::pair<Number, const Linear*>> lower;
   for (const Linear& atom : atoms) {
-    const auto term = std::ranges::find(atom.terms, variable, &Term::variable);
+    const auto term =
+        std::find_if(atom.terms.begin(), atom.terms.end(), [&](const Term& t) { return t.variable == variable; });
     if (term == atom.terms.end()) {
       rest.push_back(atom);
     } else if (term->factor > 0) {
@@ -36,7 +37,7 @@ std::vector<Linear> without(const std::vector<Linear>& atoms, Variable variable)
 
 /// Of atoms with the same terms the strongest.
 void thin(std::vector<Linear>& atoms) {
-  std::ranges::sort(atoms, std::greater<>());
+  std::sort(atoms.begin(), atoms.end(), std::greater<>());
   const auto same = [](const Linear& a, const Linear& b) { return a.terms == b.terms; };
   atoms.erase(std::unique(atoms.begin(), atoms.end(), same), atoms.end());
 }
@@ -60,7 +61,7 @@ Variable cheapest(const std::vector<Linear>& atoms) {
 bool contradictory(std::vector<Linear> atoms) {
   for (thin(atoms); atoms.size() <= kAtomsMax; thin(atoms)) {
     const auto never = [](const Linear& a) { return a.is_constant() && a.constant > 0; };
-    if (std::ranges::any_of(atoms, never)) return true;
+    if (std::any_of(atoms.begin(), atoms.end(), never)) return true;
     const Variable next = cheapest(atoms);
     if (next == kZero) return false;
     atoms = without(atoms, next);
@@ -120,7 +121,8 @@ bool Facts::contradicts(const Linear& atom) const {
     grown = false;
     for (std::size_t i = 0; i < general_.size(); ++i) {
       const auto& terms = general_[i].terms;
-      if (taken[i] || std::ranges::none_of(terms, [&](const Term& t) { return involved[t.variable]; })) continue;
+      if (taken[i] || std::none_of(terms.begin(), terms.end(), [&](const Term& t) { return involved[t.variable]; }))
+        continue;
       taken[i] = grown = true;
       involve(general_[i]);
       atoms.push_back(general_[i]);

@@ -140,8 +140,8 @@ bool Footprint::may_go_alone(std::uint32_t p, std::uint32_t l) const {
         if (r.process == p) continue;
         const auto written = writes(r);
         const auto read = reads(r);
-        if (std::ranges::count(written, v - 1) != 0) return false;
-        if (a.written[v] && std::ranges::count(read, v - 1) != 0) return false;
+        if (std::count(written.begin(), written.end(), v - 1) != 0) return false;
+        if (a.written[v] && std::count(read.begin(), read.end(), v - 1) != 0) return false;
       }
     }
   }

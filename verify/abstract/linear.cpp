@@ -24,7 +24,7 @@ Linear Linear::of(Variable variable) {
 }
 
 bool Linear::mentions(Variable variable) const {
-  return std::ranges::any_of(terms, [&](const Term& t) { return t.variable == variable; });
+  return std::any_of(terms.begin(), terms.end(), [&](const Term& t) { return t.variable == variable; });
 }
 
 Linear plus(const Linear& a, const Linear& b) {

@@ -140,8 +140,8 @@ class Runner {
           const auto add = [&](const Transformer::Capture& capture) {
             if (capture.operand == o) next[abstraction_.capture(facts, o, capture.value, command, now)].insert(now_);
           };
-          if (before.held[c] > 0) std::ranges::for_each(transformer.captures, add);
-          std::ranges::for_each(own, add);
+          if (before.held[c] > 0) std::for_each(transformer.captures.begin(), transformer.captures.end(), add);
+          std::for_each(own.begin(), own.end(), add);
         }
         origins_[o] = std::move(next);
       }
@@ -232,8 +232,9 @@ class Runner {
   static Step nic_step(const Operation& operation) { return {Step::Kind::kNic, 0, 0, 0, operation.number}; }
 
   void write_schedule() {
-    std::ranges::stable_sort(
-        events_, [](const Event& a, const Event& b) { return std::tie(a.step, a.rank) < std::tie(b.step, b.rank); });
+    std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+      return std::tie(a.step, a.rank) < std::tie(b.step, b.rank);
+    });
     for (const Event& e : events_) run_.schedule.push_back(e.what);
   }
 

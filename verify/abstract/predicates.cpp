@@ -18,7 +18,7 @@ Linear canonical(const Linear& atom) {
 Linear literal(const Linear& atom, bool value) { return value ? atom : negation(atom); }
 
 bool insert(std::vector<Linear>& atoms, const Linear& atom, std::size_t most) {
-  if (std::ranges::find(atoms, atom) != atoms.end()) return false;
+  if (std::find(atoms.begin(), atoms.end(), atom) != atoms.end()) return false;
   if (atoms.size() >= most) throw TooManyPredicates();
   atoms.push_back(atom);
   return true;
@@ -63,7 +63,7 @@ bool Predicates::contains(const Reduced& reduced, const Linear& atom) const {
   if (predicate.is_constant()) return true;
   if (where.none || (where.operand && *where.operand >= elements.size())) return false;
   const auto& list = where.operand ? elements[*where.operand] : memory;
-  return std::ranges::find(list, predicate) != list.end();
+  return std::find(list.begin(), list.end(), predicate) != list.end();
 }
 
 std::size_t Predicates::size() const {
@@ -81,17 +81,17 @@ bool covers(const MemoryCube& general, const MemoryCube& special) {
 }
 
 bool covers(const ElementSet& general, const ElementSet& special) {
-  return std::ranges::all_of(special, [&](const ElementCube& s) {
-    return std::ranges::any_of(general, [&](const ElementCube& g) { return covers(g, s); });
+  return std::all_of(special.begin(), special.end(), [&](const ElementCube& s) {
+    return std::any_of(general.begin(), general.end(), [&](const ElementCube& g) { return covers(g, s); });
   });
 }
 
 void normalise(ElementSet& set) {
-  std::ranges::sort(set);
+  std::sort(set.begin(), set.end());
   set.erase(std::unique(set.begin(), set.end()), set.end());
   const ElementSet all = set;
   std::erase_if(set, [&](const ElementCube& s) {
-    return std::ranges::any_of(all, [&](const ElementCube& g) { return g != s && covers(g, s); });
+    return std::any_of(all.begin(), all.end(), [&](const ElementCube& g) { return g != s && covers(g, s); });
   });
 }
 

@@ -289,7 +289,8 @@ const Linear* assigned(const Command& command, Variable v, const Linear& anythin
 }
 
 bool changes(const Command& command, const Linear& atom) {
-  return std::ranges::any_of(command.assignments, [&](const Assignment& a) { return atom.mentions(a.target); });
+  return std::any_of(command.assignments.begin(), command.assignments.end(),
+                     [&](const Assignment& a) { return atom.mentions(a.target); });
 }
 
 std::pair<std::uint32_t, std::uint32_t> Reduced::place_of(Variable element) const {

@@ -119,7 +119,7 @@ class Interpolation {
     std::vector<Number> cost(levels, 0);
     std::vector<Linear> previous(levels);
     for (const auto& segments : cuts) {
-      const auto oldest = std::ranges::find_if(segments, [](const Segment& s) { return s.oldest; });
+      const auto oldest = std::find_if(segments.begin(), segments.end(), [](const Segment& s) { return s.oldest; });
       std::vector<Number> next(levels, kFar);
       std::vector<Linear> atoms(levels);
       from.emplace_back(levels, 0);
@@ -141,7 +141,7 @@ class Interpolation {
       previous = std::move(atoms);
     }
     std::vector<Number> result(cuts.size());
-    auto level = static_cast<std::size_t>(std::ranges::min_element(cost) - cost.begin());
+    auto level = static_cast<std::size_t>(std::min_element(cost.begin(), cost.end()) - cost.begin());
     for (std::size_t i = cuts.size(); i-- > 0;) {
       result[i] = static_cast<Number>(level);
       level = from[i][level];
@@ -221,8 +221,8 @@ class Interpolation {
         before = plus(before, times(here ? *n.made : Linear::of(t.variable), t.factor));
       }
       // A step may capture a value that it has just written.
-      if (before != atom &&
-          std::ranges::any_of(before.terms, [&](const Term& t) { return run_.nodes[t.variable].since == step; })) {
+      if (before != atom && std::any_of(before.terms.begin(), before.terms.end(),
+                                        [&](const Term& t) { return run_.nodes[t.variable].since == step; })) {
         atom = before;
         ++step;
         continue;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <utility>
 
 namespace loco::verify::abstract {
@@ -191,8 +192,8 @@ class Search {
       path.states.push_back(unpack(*nodes_[n].words));
       if (nodes_[n].parent != kNobody) path.steps.push_back(nodes_[n].step);
     }
-    std::ranges::reverse(path.steps);
-    std::ranges::reverse(path.states);
+    std::reverse(path.steps.begin(), path.steps.end());
+    std::reverse(path.states.begin(), path.states.end());
     result_.verdict = Verdict::kUnsafe;
     result_.states = nodes_.size();
     result_.path = std::move(path);
@@ -234,8 +235,10 @@ class Search {
   }
 
   bool process(const AbstractState& state, std::uint32_t node, std::uint32_t p) {
-    return std::ranges::any_of(reduced_.steps_at[p][state.at[p]],
-                               [&](const std::uint32_t s) { return go(state, node, false, s, 0); });
+    for (const std::uint32_t s : reduced_.steps_at[p][state.at[p]]) {
+      if (go(state, node, false, s, 0)) return true;
+    }
+    return false;
   }
 
   bool nics(const AbstractState& state, std::uint32_t node, const Members& channels, std::uint32_t mover) {

@@ -13,7 +13,7 @@ Stepper::Stepper(Abstraction& abstraction, const FlushMask& flushes, const Caps&
   const Footprint footprint(reduced, flushes);
   for (std::uint32_t f = 0; f < reduced.program->flushes.size(); ++f) waits_.push_back(footprint.waits(f));
   const auto dead = [&](const Linear& predicate, std::uint32_t p, const std::vector<bool>& live) {
-    return std::ranges::any_of(predicate.terms, [&](const Term& t) {
+    return std::any_of(predicate.terms.begin(), predicate.terms.end(), [&](const Term& t) {
       const bool local = t.variable >= reduced.local(0) && t.variable < reduced.memory_end();
       return local && reduced.program->locals[t.variable - reduced.local(0)].process == p && !live[t.variable];
     });
@@ -56,7 +56,8 @@ ElementBits Stepper::relevant(const AbstractState& state, std::uint32_t operand)
 bool Stepper::stands(const AbstractState& state, const Violation& violation) const {
   if (violation.final && !ended(state)) return false;
   const std::vector<Standing>& places = violation.where.standing;
-  return std::ranges::all_of(places, [&](const Standing& s) { return (state.at[s.process] == s.location) == s.there; });
+  return std::all_of(places.begin(), places.end(),
+                     [&](const Standing& s) { return (state.at[s.process] == s.location) == s.there; });
 }
 
 AbstractState Stepper::initial() {
@@ -99,8 +100,8 @@ void Stepper::apply(const AbstractState& state, AbstractState after, Which step,
         if (capture.operand == o) set.push_back(abstraction_->capture(facts, o, capture.value, command, now));
       };
       // A set of an empty channel is empty: the captured value is then one that the step itself adds.
-      if (state.held[c] > 0) std::ranges::for_each(transformer.captures, add);
-      std::ranges::for_each(captures, add);
+      if (state.held[c] > 0) std::for_each(transformer.captures.begin(), transformer.captures.end(), add);
+      std::for_each(captures.begin(), captures.end(), add);
       if (set.empty()) return;  // no number fits: there is no such state
       normalise(set);
     }
@@ -183,14 +184,16 @@ bool Stepper::may_fail(const AbstractState& state, std::uint32_t number) {
   const CpuStep& step = abstraction_->reduced().cpu[number];
   if (!step.fails) return false;
   Facts facts = abstraction_->facts(state.memory);
-  return std::ranges::all_of(step.command.guards, [&](const Linear& guard) { return facts.assume(guard); });
+  return std::all_of(step.command.guards.begin(), step.command.guards.end(),
+                     [&](const Linear& guard) { return facts.assume(guard); });
 }
 
 bool Stepper::may_violate(const AbstractState& state, std::uint32_t number) {
   const Violation& violation = abstraction_->reduced().violations[number];
   if (!stands(state, violation)) return false;
   Facts facts = abstraction_->facts(state.memory);
-  return std::ranges::all_of(violation.where.atoms, [&](const Linear& atom) { return facts.assume(atom); });
+  return std::all_of(violation.where.atoms.begin(), violation.where.atoms.end(),
+                     [&](const Linear& atom) { return facts.assume(atom); });
 }
 
 }  // namespace loco::verify::abstract

@@ -53,7 +53,8 @@ class Checker {
 
   [[nodiscard]] std::vector<LiveAnswer>& answers() { return answers_; }
   [[nodiscard]] bool open() const {
-    return std::ranges::any_of(answers_, [](const LiveAnswer& a) { return a.verdict == LiveVerdict::kUnknown; });
+    return std::any_of(answers_.begin(), answers_.end(),
+                       [](const LiveAnswer& a) { return a.verdict == LiveVerdict::kUnknown; });
   }
 
   /// With so many states of each graph. Whether more of them could tell more. Throws LimitReached, std::bad_alloc.

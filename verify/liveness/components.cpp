@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 namespace loco::verify::liveness {
 
@@ -38,8 +39,8 @@ void Search::evaluate() {
     if (property_.then) {
       then_[s] = graph_.system().value(state, *property_.then) != 0;
     } else {
-      then_[s] = std::ranges::all_of(property_.processes,
-                                     [&](std::uint32_t p) { return state.at[p] == program.processes[p].exit; });
+      then_[s] = std::all_of(property_.processes.begin(), property_.processes.end(),
+                             [&](std::uint32_t p) { return state.at[p] == program.processes[p].exit; });
     }
     if (property_.when) when_[s] = graph_.system().value(state, *property_.when) != 0;
     if (!label_.empty()) at_.insert(at_.end(), state.at.begin(), state.at.end());
@@ -211,7 +212,7 @@ bool Search::is_fair(const Component& component, const std::vector<bool>& remove
   for (std::uint32_t p = 0; p < graph_.processes(); ++p) {
     some_named = some_named || (steps[p] && property_.names(p));
     if (fairness_ != Fairness::kWeak || steps[p]) continue;
-    if (std::ranges::all_of(component, [&](Index s) { return graph_.enabled(s, p); })) return false;
+    if (std::all_of(component.begin(), component.end(), [&](Index s) { return graph_.enabled(s, p); })) return false;
   }
   if (fairness_ == Fairness::kNic && !some_named) return false;
   if (fairness_ == Fairness::kNone) return true;
@@ -263,7 +264,7 @@ std::optional<Search::Component> Search::fair(std::vector<Component> candidates,
       std::move(parts.begin(), parts.end(), std::back_inserter(candidates));
       continue;
     }
-    const Index first = *std::ranges::min_element(component);
+    const Index first = *std::min_element(component.begin(), component.end());
     if (first < best_first && is_fair(component, removed)) {
       best_first = first;
       best = component;
@@ -312,7 +313,7 @@ std::vector<GraphStep> Search::way_to(Index state) const {
   };
   back([&](Index s) { return region_parent_[s]; });
   back([&](Index s) { return graph_.parent(s); });
-  std::ranges::reverse(result);
+  std::reverse(result.begin(), result.end());
   return result;
 }
 
@@ -338,14 +339,14 @@ struct Missing {
 /// A cycle through the component that does all that fairness asks for, each time by the shortest way.
 Finding Search::lasso(const Component& component, const std::vector<bool>& removed) {
   for (const Index s : component) component_of_[s] = component.front();
-  const Index start = *std::ranges::min_element(component);
+  const Index start = *std::min_element(component.begin(), component.end());
   Finding result{Kind::kLivelock, way_to(start), {}};
   Missing missing{std::vector<bool>(graph_.actors(), false), 0, fairness_ == Fairness::kNic};
   std::vector<Actor> here;
   const auto absent = [&](Index s, Actor a) {
     if (a < graph_.processes()) return !graph_.enabled(s, a);
     graph_.classes(s, here);
-    return !std::ranges::binary_search(here, a);
+    return !std::binary_search(here.begin(), here.end(), a);
   };
   for (Actor a = 0; a < graph_.actors(); ++a) {
     const bool asked = a < graph_.processes() ? fairness_ == Fairness::kWeak : fairness_ != Fairness::kNone;
@@ -398,7 +399,7 @@ Finding Search::lasso(const Component& component, const std::vector<bool>& remov
     }
     std::vector<GraphStep> way{last.value()};
     for (Index s = last->state; s != now; s = parent[s]) way.push_back({parent[s], by[s]});
-    std::ranges::reverse(way);
+    std::reverse(way.begin(), way.end());
     for (const GraphStep& step : way) note(graph_.edges(step.state)[step.edge]);
     result.loop.insert(result.loop.end(), way.begin(), way.end());
     now = graph_.edges(last->state)[last->edge].to;

@@ -46,7 +46,7 @@ inline bool same_queue(const Semantics& semantics, const PendingOperation& a, co
   std::map<std::uint32_t, std::uint32_t> result;
   std::set<std::uint32_t> taken;
   for (const PendingOperation& o : end.pending) {
-    const auto place = std::ranges::find_if(begin.pending, [&](const PendingOperation& b) {
+    const auto place = std::find_if(begin.pending.begin(), begin.pending.end(), [&](const PendingOperation& b) {
       return taken.count(b.number) == 0 && meaning(semantics.program(), b) == meaning(semantics.program(), o);
     });
     if (place == begin.pending.end()) return std::nullopt;

@@ -109,7 +109,7 @@ void Graph::classes(Index state, std::vector<Actor>& into) const {
     o.many = false;
     if (const auto known = classes_.find(o); known != classes_.end()) into.push_back(processes_ + known->second);
   }
-  std::ranges::sort(into);
+  std::sort(into.begin(), into.end());
   into.erase(std::unique(into.begin(), into.end()), into.end());
 }
 
@@ -138,7 +138,7 @@ void Graph::expand(Index index) {
     if (const auto& added = system_->added()) {
       Operation many = *added;
       many.many = true;
-      const bool is_many = std::ranges::find(next.operations, many) != next.operations.end();
+      const bool is_many = std::find(next.operations.begin(), next.operations.end(), many) != next.operations.end();
       const Actor added_class = class_of(many);  // every class gets its number before it is asked for
       if (is_many) edge.adds = added_class;
     }

@@ -130,7 +130,8 @@ class Writer {
   /// Adds the reads of constants as steps: in the graph they are part of the step before.
   bool settle(std::uint32_t number, Schedule& into) {
     for (;;) {
-      const auto o = std::ranges::find(state_.pending, number, &PendingOperation::number);
+      const auto o = std::find_if(state_.pending.begin(), state_.pending.end(),
+                                  [&](const PendingOperation& p) { return p.number == number; });
       if (o == state_.pending.end() || !system_.reads_constant(o->statement, o->next)) return true;
       if (!add({Step::Kind::kNic, 0, 0, 0, number}, into)) return false;
     }
@@ -178,8 +179,8 @@ std::string round_in_words(const Semantics& semantics, const Lasso& lasso) {
   std::string others;
   for (std::uint32_t p = 0; p < program.processes.size(); ++p) {
     const std::string name = program.processes[p].name();
-    const bool steps =
-        std::ranges::any_of(lasso.loop, [&](const Step& s) { return s.kind == Step::Kind::kCpu && s.process == p; });
+    const bool steps = std::any_of(lasso.loop.begin(), lasso.loop.end(),
+                                   [&](const Step& s) { return s.kind == Step::Kind::kCpu && s.process == p; });
     if (steps)
       stepping += fmt::format("{}{}", stepping.empty() ? "" : ", ", name);
     else

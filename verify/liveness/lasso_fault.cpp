@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <utility>
 
 #include "verify/liveness/exact_states.hpp"
 #include "verify/liveness/lasso.hpp"
@@ -135,7 +136,8 @@ class Judge {
       return "\"again\" does not pair the operations that are pending at the loop's end and at its begin";
     std::set<std::uint32_t> taken;
     const auto numbered = [](const Exact& state, std::uint32_t number) {
-      return std::ranges::find(state.pending, number, &PendingOperation::number);
+      return std::find_if(state.pending.begin(), state.pending.end(),
+                          [&](const PendingOperation& o) { return o.number == number; });
     };
     for (const auto& [end, begin] : lasso_.again) {
       const auto after = numbered(state_, end);
@@ -165,7 +167,8 @@ class Judge {
       // Round by round, the operation is the one at the end whose place it takes.
       std::uint32_t number = o.number;
       std::size_t rounds = 0;
-      while (std::ranges::any_of(state_.pending, [&](const PendingOperation& p) { return p.number == number; })) {
+      while (std::any_of(state_.pending.begin(), state_.pending.end(),
+                         [&](const PendingOperation& p) { return p.number == number; })) {
         number = lasso_.again.at(number);
         if (++rounds > begin_.pending.size()) return fmt::format("operation {} is never done", o.number);
       }
@@ -174,7 +177,8 @@ class Judge {
   }
 
   [[nodiscard]] bool all_have_ended() const {
-    return std::ranges::all_of(property_.processes, [&](std::uint32_t p) { return has_ended(p); });
+    return std::all_of(property_.processes.begin(), property_.processes.end(),
+                       [&](std::uint32_t p) { return has_ended(p); });
   }
 
   std::optional<std::string> asked_for_at_the_end(bool came) const {
@@ -198,7 +202,7 @@ class Judge {
         if (progress_ || all_have_ended()) return "what is asked for comes";
     }
     if (fairness_ != Fairness::kNic) return std::nullopt;
-    const bool asked = std::ranges::any_of(steps_, [&](std::uint32_t p) { return property_.names(p); });
+    const bool asked = std::any_of(steps_.begin(), steps_.end(), [&](std::uint32_t p) { return property_.names(p); });
     return asked ? std::nullopt : std::optional<std::string>("no process that is asked for steps in the loop");
   }
 

@@ -1,5 +1,6 @@
 #include "verify/liveness/shifts.hpp"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 

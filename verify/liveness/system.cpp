@@ -68,8 +68,8 @@ void System::find_unseen() {
     for (const Edge& edge : program.processes[p].edges) {
       const ActionKind kind = edge.action.kind;
       const bool assigns = kind == ActionKind::kAssign || kind == ActionKind::kLoad;
-      const bool told =
-          std::ranges::any_of(places[p], [&](const std::vector<bool>& set) { return set[edge.from] != set[edge.to]; });
+      const bool told = std::any_of(places[p].begin(), places[p].end(),
+                                    [&](const std::vector<bool>& set) { return set[edge.from] != set[edge.to]; });
       seen.push_back(told || (assigns && locals[edge.action.local]) || edge.from == edge.to);
     }
   }
@@ -77,7 +77,7 @@ void System::find_unseen() {
 
 /// Whether a pending operation has to read the variable on its own side, or to write it.
 bool System::in_use(const State& state, std::uint32_t shared) const {
-  return std::ranges::any_of(state.operations, [&](const Operation& o) {
+  return std::any_of(state.operations.begin(), state.operations.end(), [&](const Operation& o) {
     const RemoteStatement& s = program_->remotes[o.statement];
     return s.operand == shared || s.swap == shared || s.result == shared;
   });
@@ -147,7 +147,7 @@ void System::forget(State& state) const {
   for (std::uint32_t l = 0; l < state.locals.size(); ++l) {
     const std::uint32_t p = program_->locals[l].process;
     const std::vector<std::uint32_t>& live_here = facts_.processes[p].live_locals[state.at[p]];
-    if (!std::ranges::binary_search(live_here, l)) state.locals[l] = kNoValue;
+    if (!std::binary_search(live_here.begin(), live_here.end(), l)) state.locals[l] = kNoValue;
   }
 }
 
@@ -175,8 +175,8 @@ void System::shift(State& state, std::optional<Operation>& more) const {
     const std::vector<Value*>& group = groups[g];
     constexpr Value kFar = 1 << 20;  // larger numbers have handles that are no numbers
     const auto small = [](const Value* v) { return *v > -kFar && *v < kFar; };
-    if (group.empty() || !std::ranges::all_of(group, small)) continue;
-    const Value least = **std::ranges::min_element(group, [](Value* a, Value* b) { return *a < *b; });
+    if (group.empty() || !std::all_of(group.begin(), group.end(), small)) continue;
+    const Value least = **std::min_element(group.begin(), group.end(), [](Value* a, Value* b) { return *a < *b; });
     for (Value* v : group) *v -= least;
     for (Value* v : beside[g]) *v -= least;
   }
@@ -244,8 +244,8 @@ bool System::enabled(const State& state, const Edge& edge) {
     return !action.expression || (value(state, *action.expression) != 0) != action.negated;
   if (action.kind != ActionKind::kFlush || !flushes_[action.flush]) return true;
   const FlushStatement& flush = program_->flushes[action.flush];
-  return std::ranges::none_of(state.operations,
-                              [&](const Operation& o) { return awaits(flush, program_->remotes[o.statement]); });
+  return std::none_of(state.operations.begin(), state.operations.end(),
+                      [&](const Operation& o) { return awaits(flush, program_->remotes[o.statement]); });
 }
 
 void System::moves(const State& state, std::vector<Move>& into, std::vector<bool>& enabled_processes, bool& held_back) {
@@ -258,8 +258,8 @@ void System::moves(const State& state, std::vector<Move>& into, std::vector<bool
       if (!enabled(state, edge)) continue;
       enabled_processes[p] = true;
       if (beyond_ == Beyond::kHeldBack && edge.action.kind == ActionKind::kRemote && network_ != Network::kSc) {
-        const auto pending = std::ranges::count_if(
-            state.operations, [&](const Operation& o) { return o.statement == edge.action.remote; });
+        const auto pending = std::count_if(state.operations.begin(), state.operations.end(),
+                                           [&](const Operation& o) { return o.statement == edge.action.remote; });
         if (pending >= static_cast<std::ptrdiff_t>(bound_)) {
           held_back = true;
           continue;
@@ -309,9 +309,9 @@ void System::add(State& state, const Operation& operation) {
     plain.many = operation.many;
     return plain == operation;
   };
-  const bool merged = std::ranges::any_of(all, [&](const Operation& o) { return same(o) && o.many; });
-  const auto count = std::ranges::count_if(all, same);
-  const bool among_many = in_queue && std::ranges::any_of(all, [&](const Operation& o) {
+  const bool merged = std::any_of(all.begin(), all.end(), [&](const Operation& o) { return same(o) && o.many; });
+  const auto count = std::count_if(all.begin(), all.end(), same);
+  const bool among_many = in_queue && std::any_of(all.begin(), all.end(), [&](const Operation& o) {
                             return o.many && o.statement == operation.statement && o.next <= Part::kTarget;
                           });
   if (!merged && !among_many && count <= static_cast<std::ptrdiff_t>(bound_)) return;
@@ -320,7 +320,7 @@ void System::add(State& state, const Operation& operation) {
   }
   std::vector<Operation> kept;
   for (const Operation& o : all) {
-    if (!o.many || std::ranges::find(kept, o) == kept.end()) kept.push_back(o);
+    if (!o.many || std::find(kept.begin(), kept.end(), o) == kept.end()) kept.push_back(o);
   }
   all = std::move(kept);
 }
@@ -394,7 +394,7 @@ State System::single(const State& before, const Move& move) {
     operation.many = was_many && had_order && operation.next <= Part::kTarget;  // it has no place in a queue any more
     if (operation.many) {
       added_ = operation;
-      if (std::ranges::find(state.operations, operation) == state.operations.end())
+      if (std::find(state.operations.begin(), state.operations.end(), operation) == state.operations.end())
         state.operations.push_back(operation);
     } else {
       add(state, operation);
@@ -411,7 +411,7 @@ void System::sort(State& state) const {
     const RemoteStatement& s = program_->remotes[o.statement];
     return {0, s.process, s.target, network_ == Network::kVerbs ? static_cast<std::uint32_t>(s.kind) : 0U};
   };
-  std::ranges::stable_sort(state.operations, [&](const Operation& a, const Operation& b) {
+  std::stable_sort(state.operations.begin(), state.operations.end(), [&](const Operation& a, const Operation& b) {
     const Rank first = rank(a);
     const Rank second = rank(b);
     if (first != second) return first < second;

@@ -1,5 +1,6 @@
 // bal-consistency, barriers: LOCO paper, Definition 4.1; the transitive barrier of Section 4.3 differs by its stamps
 // only (paths.cpp).
+#include <algorithm>
 
 #include "model/litmus/axioms.hpp"
 

@@ -1,4 +1,5 @@
 // rbl-consistency, ring buffers: LOCO paper, Definitions 5.1 and 5.2, and the weaker variant of Section 5.1.
+#include <algorithm>
 
 #include "model/litmus/axioms.hpp"
 

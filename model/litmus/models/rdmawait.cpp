@@ -21,7 +21,9 @@ Relation waited_for(const Skeleton& x, const Set& events, Stamp write) {
 
 /// A read of device memory flushes no writes to host memory, nor the other way round.
 Relation in_one_memory(const Skeleton& x, const Relation& pairs) {
-  if (std::ranges::none_of(x.program->locations, &Location::device)) return pairs;
+  if (std::none_of(x.program->locations.begin(), x.program->locations.end(),
+                   [](const Location& l) { return l.device; }))
+    return pairs;
   Relation result(x.n);
   pairs.for_each([&](int i, int j) {
     if (x.one_memory(i, j)) result.add(i, j);

@@ -3,6 +3,7 @@
 
 #include "model/litmus/names.hpp"
 #include "model/litmus/yaml_values.hpp"
+#include "text/words.hpp"
 
 namespace loco::model::litmus {
 

@@ -1,5 +1,6 @@
 #include "model/litmus/verbs/races.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "model/litmus/order_graph.hpp"

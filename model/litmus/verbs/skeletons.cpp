@@ -207,7 +207,7 @@ class Orders {
     const bool kept = own == 'Y' || own == 'n';  // else nothing orders those of one stream
     for (int i = 0; i < x_->n; ++i) {
       if (fixed_->stamp(i) != stamp || fixed_->post(i) == nullptr || queue(i) != number) continue;
-      const auto k = kept ? std::ranges::find(keys, stream(i)) : keys.end();
+      const auto k = kept ? std::find(keys.begin(), keys.end(), stream(i)) : keys.end();
       if (k == keys.end()) {
         keys.push_back(stream(i));
         all.push_back({i});
@@ -312,7 +312,9 @@ class Orders {
   bool close_line(const Line& line, Graph& g) const {
     if (line.chosen.empty()) return true;
     for (const auto& stream : line.streams)
-      return std::ranges::none_of(stream, [&](const int i) { return !join(line, line.chosen.back(), i, g); });
+      for (const int i : stream)
+        if (!join(line, line.chosen.back(), i, g)) return false;
+    return true;
   }
   /// The write of an atomic, by its read.
   [[nodiscard]] int write_of(int read) const {
@@ -388,7 +390,7 @@ class Orders {
     int name = fixed_->post(cqe)->name;
     Value immediate = 0;
     if (fixed_->stamp(cqe) == VerbsStamp::aRC) {
-      const auto receive = std::ranges::find(facts.receive_cqe, cqe);
+      const auto receive = std::find(facts.receive_cqe.begin(), facts.receive_cqe.end(), cqe);
       name = fixed_->post(static_cast<int>(receive - facts.receive_cqe.begin()))->name;
       immediate = fixed_->post(cqe)->immediate;
     }

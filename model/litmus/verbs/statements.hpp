@@ -201,7 +201,7 @@ class VerbsReader : public CallReader {
     const Token& t = take();
     if (t.kind != TokenKind::identifier && t.kind != TokenKind::number) fail(t, "the name of a work request");
     auto& names = verbs().names;
-    const auto it = std::ranges::find(names, t.text);
+    const auto it = std::find(names.begin(), names.end(), t.text);
     if (it != names.end()) return static_cast<int>(it - names.begin());
     if (len(names) == kNamesMax) fail(t, "at most " + std::to_string(kNamesMax) + " names of work requests");
     names.push_back(t.text);

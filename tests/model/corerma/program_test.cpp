@@ -76,7 +76,7 @@ TEST_CASE("the enumerator meets each program once, in order, and those only in w
     std::set<test::NaiveProgram> found;
     Program last;
     bool ordered = true, once = true;
-    (void)enumerate(space, size, nullptr, [&](const Program& p) {
+    (void)ProgramEnumerator(space).run(size, nullptr, [&](const Program& p) {
       ordered = ordered && (found.empty() || before(last, p)) && is_canonical(p) && same(p, parse_program(text(p)));
       once = once && found.insert(test::naive_canonical(test::to_naive(p), hosts)).second;
       last = p;
