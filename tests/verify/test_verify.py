@@ -81,8 +81,13 @@ def compare(verify, paths, *options, max_states=20_000):
     return seen
 
 
+def some(cases):
+    """A third of so many cases, or all, as of the C++ tests (tests/catch.hpp)."""
+    return cases if "LOCO_SIM_ALL_CASES" in os.environ else cases // 3
+
+
 def test_random_programs(verify, tmp_path):
-    programs = 60 if "LOCO_SIM_ALL_CASES" in os.environ else 20
+    programs = some(60)
     seen = compare(verify, written(tmp_path, range(1000, 1000 + programs)))
     decided = sum(count for (_, verdict), count in seen.items() if verdict != "unknown")
     assert decided >= 0.95 * sum(seen.values()), seen
@@ -117,7 +122,7 @@ def test_programs(verify, decides, name):
             assert_replays(path.read_text(), network, answer)
 
 
-PATIENT = {"bakery", "szymanski", "ticket"}  # some ten seconds each
+PATIENT = {"bakery", "ticket"}  # some ten seconds each
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] if n in PATIENT else [])
@@ -157,8 +162,8 @@ def compare_placements(verify, tmp_path, seeds):
 
 
 def test_smallest_placements_of_random_programs(verify, tmp_path):
-    programs = 60 if "LOCO_SIM_ALL_CASES" in os.environ else 30
-    assert compare_placements(verify, tmp_path, range(2000, 2000 + programs)) > 0
+    programs = some(60)
+    assert compare_placements(verify, tmp_path, range(2000, 2000 + programs)) > 2 / 60 * programs
 
 
 @pytest.mark.long
