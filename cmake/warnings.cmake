@@ -25,8 +25,8 @@ add_library(loco_sim_headers OBJECT ${PROJECT_BINARY_DIR}/empty.cpp)
 target_link_libraries(loco_sim_headers PRIVATE loco_sim_options)
 target_precompile_headers(loco_sim_headers PRIVATE ${loco_sim_std_headers})
 
-# What is done once a run: reading what people write, writing what they read. Half of what such a file takes to compile was
-# the optimiser (docs/decisions/what-a-test-run-takes.md).
+# Code that takes no part of a run's time, measured: half of what it takes to compile was the optimiser
+# (docs/decisions/what-a-test-run-takes.md).
 function(loco_sim_cold target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
 endfunction()
