@@ -66,7 +66,7 @@ struct ExploreResult {
 [[nodiscard]] ExploreResult explore(const Machine& machine, const ExploreLimits& limits = {});
 
 struct SampleLimits {
-  std::chrono::milliseconds max_time{0};  ///< checked between runs, of which one is always made; 0: no limit
+  std::chrono::milliseconds max_time{0};  ///< of which one run is always made; 0: no limit
   std::function<void()> poll = {};        ///< called now and then; an exception from it ends the runs
   bool ways = false;                      ///< also return how each outcome was reached
   Goal goal = {};

@@ -9,7 +9,6 @@ namespace loco::explore {
 
 namespace {
 constexpr std::uint64_t kDrawEvery = 16;  // while something may be new; all other runs seek it
-constexpr std::uint64_t kPollEvery = 16;
 }  // namespace
 
 SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t seed, const SampleLimits& limits) {
@@ -17,12 +16,15 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
   SampleResult result;
   std::map<model::litmus::Outcome, std::uint64_t> seen;
   DrawnSchedule draw(machine, seed);
-  Seeker seeker(machine, seed);
+  Seeker seeker(machine, seed, [&] {
+    if (limits.poll) limits.poll();
+    return deadline.over();
+  });
   Trails trails;
   Configuration c = machine.initial();
   const Goal& goal = limits.goal;
   for (; result.runs < runs && !result.reached && (result.runs == 0 || !deadline.over()); ++result.runs) {
-    if (limits.poll && result.runs % kPollEvery == 0) limits.poll();
+    if (limits.poll) limits.poll();
     c = machine.initial();
     trails.clear();
     if (limits.ways) c.trails = &trails;

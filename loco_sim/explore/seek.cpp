@@ -97,7 +97,7 @@ void Seeker::look_ahead() {
       --length_;
       continue;
     }
-    --left_;
+    if (--left_ % kAskEvery == 0 && (enough_known() || out_of_time_())) return;
     const std::uint32_t choice = map_.choice_of(place.state, Machine::event(place.configuration, i));
     next_ = place.configuration;
     machine_.step(next_, i);

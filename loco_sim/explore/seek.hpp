@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "loco_sim/explore/machine.hpp"
@@ -18,9 +20,14 @@ namespace loco::explore {
 
 class Seeker {
  public:
-  /// `machine` must outlive this.
-  Seeker(const Machine& machine, std::uint64_t seed)
-      : machine_(machine), stream_(seed, "explore/seek"), map_(machine), next_(machine.initial()) {}
+  /// `machine` must outlive this. `out_of_time` is asked now and then; true ends the looking ahead, which may take much
+  /// longer than runs.
+  Seeker(const Machine& machine, std::uint64_t seed, std::function<bool()> out_of_time)
+      : machine_(machine),
+        stream_(seed, "explore/seek"),
+        out_of_time_(std::move(out_of_time)),
+        map_(machine),
+        next_(machine.initial()) {}
 
   /// True if nothing can be new any more: the map is complete, and runs have shown every outcome in it.
   [[nodiscard]] bool done() const { return runs_ > 0 && map_.closed(kStart); }
@@ -40,16 +47,21 @@ class Seeker {
   // Choices that may be tried on copies, for each run and for each outcome found.
   static constexpr std::uint64_t kAhead = 96;
   static constexpr std::uint64_t kFound = 600;
+  static constexpr std::uint64_t kAskEvery = 64;  // choices tried
+  // More than this is left only where outcomes are many: then runs show those that are known first.
+  static constexpr std::uint64_t kPlenty = 16 * kFound;
 
   [[nodiscard]] Choice pick(const Configuration& c, std::uint32_t state);
   /// An untried choice at the place; the number of pending events if there is none.
   [[nodiscard]] Choice untried(const Place& place);
   void look_ahead();
+  [[nodiscard]] bool enough_known() const { return left_ > kPlenty && map_.fresh(kStart); }
   void push(std::uint32_t state, const Configuration& c);
   [[nodiscard]] bool on_path(std::uint32_t state) const;
 
   const Machine& machine_;
   sim::Stream stream_;
+  std::function<bool()> out_of_time_;
   StateMap map_;
   std::vector<Place> path_;  // of the run, continued by look-ahead; reuses the storage of its elements
   std::size_t length_ = 0;   // elements of path_ in use

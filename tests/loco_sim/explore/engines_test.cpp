@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 #include <fstream>
 #include <sstream>
 
+#include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/ruled_out.hpp"
 #include "model/litmus/litmus.hpp"
 #include "model/litmus/parser.hpp"
@@ -90,6 +92,28 @@ TEST_CASE("sampling counts its runs and repeats with its seed") {
   for (const std::uint64_t n : r.counts) sum += n;
   CHECK(sum == 500);
   CHECK(r.counts == run("sample", kTwoThreads, options).counts);
+}
+
+TEST_CASE("sampling looks at its limits while it looks ahead, and shows what is known before it looks further") {
+  // Four threads read four words in turn, each written by a node of its own: thousands of outcomes, and hundreds of
+  // choices looked ahead for each of them.
+  std::string document =
+      "model: rdmawait\nlocations: {x0: {node: 1}, x1: {node: 1}, x2: {node: 1}, x3: {node: 1}}\nthreads:\n";
+  for (int n = 0; n < 4; ++n)
+    document += fmt::format(
+        "- {{node: {}, code: \"put(x{}, {})\"}}\n- {{node: 1, code: \"a{} = x{}; b{} = x{}; c{} = x{}\"}}\n", n + 2, n,
+        n + 1, n, n, n, (n + 1) % 4, n, (n + 2) % 4);
+  const auto program = model::litmus::parse_text(document, "test").front();
+  const explore::Machine machine(program, nic::HardwareProfile{});
+  struct Ended {};
+  for (const std::uint64_t after : {1U, 20U, 40U}) {
+    std::uint64_t asked = 0;
+    const explore::SampleLimits limits{.poll = [&] {
+      if (++asked == after) throw Ended{};
+    }};
+    CHECK_THROWS_AS(explore::sample(machine, 18, 1, limits), Ended);  // the second run is the first to look ahead
+  }
+  CHECK(explore::sample(machine, 200, 1).outcomes.size() > 100);
 }
 
 TEST_CASE("coreRMA runs, and what hardware cannot run is told as not run") {
