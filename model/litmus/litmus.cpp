@@ -142,7 +142,7 @@ Result enumerate(const Program& program, const Options& options) {
   if (found.stopped)
     result.notes.push_back("stopped after " + std::to_string(found.executions) +
                            " executions: there may be more outcomes");
-  if (found.uncounted && !options.outcomes_only)
+  if (found.uncounted && !options.outcomes_only && !result.cut_short)
     result.notes.push_back("executions were counted up to " +
                            std::to_string(options.executions_max != 0 ? options.executions_max : options.counted_max) +
                            "; the outcomes are complete");

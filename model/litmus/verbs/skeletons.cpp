@@ -308,7 +308,8 @@ class Orders {
   }
   /// The receive or the poll that goes with the next element.
   [[nodiscard]] int partner(const Line& line) const { return at(at(lines_, line.partner).chosen, len(line.chosen)); }
-  /// Closes a line: elements that have no place in it come after the last chosen one.
+  /// Closes a line: elements that have no place in it come after the last chosen one. It only ends a hopeless choice early;
+  /// `relate` gives these edges to the model.
   bool close_line(const Line& line, Graph& g) const {
     if (line.chosen.empty()) return true;
     for (const auto& stream : line.streams)

@@ -158,4 +158,13 @@ threads:
   CHECK(counted.outcomes == all.outcomes);
   CHECK_THAT(counted.notes.front(),
              loco::test::contains_text("executions were counted up to 6; the outcomes are complete"));
+  for (o.executions_max = 1; o.executions_max < 6; ++o.executions_max) {  // what may be incomplete is not said to be both
+    const Result limited = enumerate(p, o);
+    INFO(o.executions_max << " executions, " << limited.outcomes.size() << " outcomes");
+    std::string notes;
+    for (const std::string& note : limited.notes) notes += note + "\n";
+    const bool told = notes.find("the outcomes are complete") != std::string::npos;
+    CHECK(told == (notes.find("there may be more outcomes") == std::string::npos));
+    if (told) CHECK(limited.outcomes == all.outcomes);
+  }
 }
