@@ -115,7 +115,11 @@ std::uint64_t Runtime::check_progress(std::uint64_t events, const Report& waitin
   if (events > config_.events_max)
     throw EventLimit("the run has taken " + std::to_string(config_.events_max) + " events and has not ended" +
                      refused_text() + waiting());
-  if (config_.budget != nullptr) config_.budget->check();
+  try {
+    if (config_.budget != nullptr) config_.budget->check();
+  } catch (const sim::LimitReached& reached) {
+    throw sim::LimitReached(reached.what() + asking_text());
+  }
   heap_.follow();
   const std::uint64_t next = events >= look_at_ && look_for_refusals(events) ? 1 : kAskEvery;
   return std::min(events + next, std::max(config_.events_max, events) + 1);
@@ -135,6 +139,17 @@ bool Runtime::look_for_refusals(std::uint64_t events) {
   looks_ = 0;
   look_at_ = events + kLookEvery;
   return false;
+}
+
+/// Threads that ask others again and again, which may be in vain and why the run does not end. In the same line, since
+/// a limit is told in one.
+std::string Runtime::asking_text() const {
+  constexpr std::size_t kNamed = 3;
+  const auto asks = [](const auto& thread) { return !thread->ended && !thread->service && thread->waits_for; };
+  std::string text;
+  for (const auto& thread : threads_.all() | std::views::filter(asks) | std::views::take(kNamed))
+    text += fmt::format("; thread {} of node {} waits until {}", thread->name, thread->node, thread->waits_for());
+  return text;
 }
 
 std::string Runtime::refused_text() const {

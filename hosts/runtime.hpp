@@ -126,6 +126,7 @@ class Runtime {
 
  private:
   void before_step();
+  [[nodiscard]] std::string asking_text() const;
   /// Throws if the run should end now. Returns after how many events to ask again.
   std::uint64_t check_progress(std::uint64_t events, const Report& waiting);
   /// Checks now and then, some events in a row, while RNR NAKs are sent, whether nothing else can happen any more.

@@ -100,7 +100,9 @@ std::string gone_text(const HeldLocks& locks, const hosts::Thread& thread) {
 std::string waits_text(const ClusterConfig& config, const HeldLocks& locks, const hosts::Fibers& threads,
                        const hosts::Thread& thread) {
   if (const std::string lock = lock_text(locks, threads, thread); !lock.empty()) return "waits for " + lock;
-  if (thread.waits_for && thread.calls.empty()) return "waits until " + thread.waits_for();
+  // A thread that asks another node again and again is often found in the wait for one of its questions.
+  const bool only_asks = std::ranges::all_of(thread.calls, [](const CallInfo& c) { return c.method == "wait"; });
+  if (thread.waits_for && only_asks) return "waits until " + thread.waits_for();
   if (thread.looked_count == 0) return "has looked at nothing since it last did something";
   std::string text = "waits for a change of ";
   const std::uint32_t kept = std::min(thread.looked_count, hosts::kLooksKept);

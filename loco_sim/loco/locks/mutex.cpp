@@ -1,12 +1,15 @@
 #include "loco_sim/loco/locks/mutex.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
+#include <utility>
 
 #include "loco_sim/loco/errors.hpp"
 #include "loco_sim/loco/locks/acquisition.hpp"
 #include "loco_sim/loco/locks/handover.hpp"
 #include "loco_sim/loco/locks/lock_words.hpp"
+#include "loco_sim/loco/memory/checksum.hpp"
 #include "loco_sim/loco/operations/ack_key.hpp"
 #include "loco_sim/loco/operations/mem_ref.hpp"
 #include "loco_sim/loco/operations/networked_node.hpp"
@@ -21,12 +24,36 @@ mutex_array::mutex_array(within where, std::string_view name, std::uint64_t coun
 void mutex_array::lock(std::uint64_t k) {
   if (held(mine(k)))  // it would deadlock with itself
     throw ownership_error("lock " + std::to_string(k) + " of '" + full_name() + "' is held already by " + caller());
+  rest_before_trying_again();
   acquisition attempt(*this, acquisition::Rests::yes);
   attempt.start(k, 0);
   while (!attempt.poll()) transport().pause();
 }
 
 bool mutex_array::try_lock(std::uint64_t k) {
+  rest_before_trying_again();
+  const std::int64_t begin = transport().now_ps();
+  const bool taken = take_if_free(k);
+  thread_records::backing_off& tried = here().tried_locks();
+  tried.refusals = taken ? 0 : tried.refusals + 1;
+  tried.took_ps = transport().now_ps() - begin;
+  tried.refused = !taken;
+  return taken;
+}
+
+void mutex_array::rest_before_trying_again() {
+  thread_records::backing_off& tried = here().tried_locks();
+  tried.refused = false;
+  if (!std::exchange(tried.let_go, false)) return;
+  constexpr std::uint32_t kDoublings = 6;
+  constexpr std::int64_t kLeast = 1000;
+  const std::uint64_t window = static_cast<std::uint64_t>(std::max(tried.took_ps, kLeast))
+                               << std::min(tried.refusals, kDoublings);
+  const std::array<std::uint64_t, 3> who{my_node(), transport().my_thread(), tried.refusals};
+  transport().compute(static_cast<std::int64_t>(checksum(who) % window));
+}
+
+bool mutex_array::take_if_free(std::uint64_t k) {
   local_lock& local = mine(k);
   Transport& t = transport();
   // First among this node's threads: the local ticket is served at once only if none of them has the lock or waits.
@@ -85,6 +112,8 @@ void mutex_array::unlock(std::uint64_t k) {
   handover passing(*this, options().fence);
   passing.start(k, 0);
   while (!passing.poll()) transport().pause();
+  thread_records::backing_off& tried = here().tried_locks();
+  tried.let_go |= std::exchange(tried.refused, false);
 }
 
 void mutex_array::unlock_in_guard(std::uint64_t k) {

@@ -37,7 +37,9 @@ class mutex_array : public lock_array {
   void lock(std::uint64_t k);
   void unlock(std::uint64_t k);
   /// Takes the lock if nobody has it or waits for it, in two round trips. May also return false because another node
-  /// releases it or tries at the same time.
+  /// releases it or tries at the same time. A thread that then lets go of another lock, as std::scoped_lock does, rests
+  /// before it takes the next one, for a time that differs between threads and grows: two that go on in step would
+  /// find each other's locks taken for ever.
   [[nodiscard]] bool try_lock(std::uint64_t k);
   /// Retries for `ps` picoseconds, at least once, and rests between tries for an eighth of the time so far. Not fair:
   /// threads in lock() are served first.
@@ -80,6 +82,8 @@ class mutex_array : public lock_array {
       : lock_array(where, name, home, count, options) {}
 
  private:
+  void rest_before_trying_again();
+  bool take_if_free(std::uint64_t k);
   bool draw_if_free(std::uint64_t k, local_lock& local);
 };
 

@@ -77,6 +77,7 @@ std::optional<std::uint64_t> queue_of_words::ticket(atomic_word& counter, Turn t
   if (is_closed(mine)) return std::nullopt;
   const std::int64_t since_ps = transport().now_ps();
   patience waited;
+  std::optional<waiting_for> note;
   while (true) {
     const Seen seen = turn == Turn::pop ? look(mine) : Seen{.state = state_of(mine)};
     const std::uint64_t state = seen.state;
@@ -92,6 +93,10 @@ std::optional<std::uint64_t> queue_of_words::ticket(atomic_word& counter, Turn t
                                 (turn == Turn::push ? "push" : "pop") + " does not come; node " +
                                 std::to_string(*lost) + ", which does not answer, may have had the one before",
                             *lost);
+    if (!note)
+      note.emplace(transport(), [this, turn] {
+        return "queue '" + full_name() + (turn == Turn::push ? "' has room" : "' has an element");
+      });
     rest(transport().now_ps() - since_ps);
   }
 }

@@ -39,6 +39,8 @@ class local_node {
   [[nodiscard]] std::shared_ptr<completions> completion_service() { return {state_, &state_->acks}; }
   /// The calling thread's block pool.
   [[nodiscard]] std::shared_ptr<block_pool> blocks() { return state_->threads.mine().blocks; }
+  /// What the calling thread knows of the locks that it has tried for.
+  [[nodiscard]] thread_records::backing_off& tried_locks() { return state_->threads.mine().locks; }
 
  protected:
   explicit local_node(std::shared_ptr<node_state> state) : transport_(state->transport), state_(std::move(state)) {}

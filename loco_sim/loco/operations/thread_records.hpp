@@ -17,6 +17,14 @@ namespace loco {
 
 class thread_records {
  public:
+  /// How a thread backs off from locks that it finds taken (mutex_array::try_lock).
+  struct backing_off {
+    std::uint32_t refusals = 0;  ///< tries that failed since one succeeded
+    std::int64_t took_ps = 0;    ///< the last of them
+    bool refused = false;        ///< the last try failed
+    bool let_go = false;         ///< then the thread let go of a lock
+  };
+
   struct record {
     Region landing;                ///< where the values land that the thread's global fences read
     bool used_loopback = false;    ///< it has used loopback since its last global fence of this node
@@ -25,6 +33,7 @@ class thread_records {
     /// node is fenced. Ascending.
     std::vector<std::uint64_t> unfenced{};
     std::shared_ptr<block_pool> blocks = std::make_shared<block_pool>();
+    backing_off locks{};
   };
 
   explicit thread_records(Transport& transport) : transport_(transport) {}

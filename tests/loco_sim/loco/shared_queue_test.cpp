@@ -490,3 +490,32 @@ TEST_CASE("a power controller carries each converter's newest duty cycle and vol
   };
   CHECK_THROWS_WITH(on_threads(2, wrong), contains_text("'power/duty/ov0' is owned by node 0: node 1 may not write"));
 }
+
+TEST_CASE("who waits at a queue that stays empty, or full, is named by the limit that ends the run") {
+  for (const bool push : {false, true})
+    for (const bool by_events : {false, true}) {
+      constexpr loco::NodeId waits = 1;
+      loco::ClusterConfig config;
+      config.record = true;
+      config.nodes = 2;
+      config.events_max = by_events ? 200'000 : 1'000'000'000;
+      loco::sim::Budget budget({.memory = by_events ? 0 : 64ULL << 20U});
+      config.budget = &budget;
+      loco::SimulatedCluster cluster(config);
+      const auto program = [&](loco::Transport& node) {
+        loco::manager mgr(node);
+        loco::shared_queue<std::uint64_t> queue(mgr, "jobs", 4);
+        mgr.wait_for_ready();
+        if (node.my_node() != waits) return;
+        for (std::uint64_t i = 0; i < 5; ++i) {
+          if (push)
+            queue.push(i);
+          else
+            static_cast<void>(queue.pop());
+        }
+      };
+      cluster.spawn_everywhere(program);
+      CHECK_THROWS_WITH(cluster.run(), loco::test::contains_text(push ? "waits until queue 'jobs' has room"
+                                                                      : "waits until queue 'jobs' has an element"));
+    }
+}
