@@ -35,6 +35,13 @@ target_link_libraries(loco_sim_cold_headers PRIVATE loco_sim_options)
 loco_sim_cold(loco_sim_cold_headers)
 target_precompile_headers(loco_sim_cold_headers PRIVATE ${loco_sim_std_headers})
 
+# loco_sim_program_headers(target headers) : a program is compiled as these are, which libraries have in common
+function(loco_sim_program_headers target headers)
+  target_compile_options(${target} PRIVATE -fPIC)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_precompile_headers(${target} REUSE_FROM ${headers})
+endfunction()
+
 # loco_sim_library(name SOURCES... DEPENDS... [COLD]) : a static library of ours, its name prefixed with loco_sim_
 function(loco_sim_library name)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS" ${ARGN})
@@ -67,13 +74,20 @@ endfunction()
 # FIGURES, label "figures": it compares figures. Never sanitized, since others run the same code.
 # Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run long enough to compare
 # figures: these are not sanitized either.
-option(LOCO_SIM_MACHINE_APART "The machine's test programs are no part of `all`" OFF)
+option(LOCO_SIM_MACHINE_APART "The machine's test programs, and tools of tests, are no part of `all`" OFF)
 add_custom_target(loco_sim_tests)
 add_custom_target(loco_sim_machine_tests)
 set(loco_sim_selected_tests "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" OR CMAKE_BUILD_TYPE STREQUAL "Threads")
   set(loco_sim_selected_tests "~[search]~[figures]~[.]")  # hidden ones stay hidden
 endif()
+# loco_sim_test_tool(target) : a program that no test runs: built with --long and in CI
+function(loco_sim_test_tool target)
+  loco_sim_program_headers(${target} loco_sim_headers)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ${LOCO_SIM_MACHINE_APART})
+  add_dependencies(loco_sim_tests ${target})
+endfunction()
+
 function(loco_sim_test name)
   cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;MACHINE" "SECONDS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})

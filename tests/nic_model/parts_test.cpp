@@ -2,7 +2,7 @@
 // packets, pauses and what stands for a time-out do what one System does: the same accesses, packets and completions at
 // the same times, whether they take turns or run on threads of their own.
 //
-// Replay a network: LOCO_SIM_SEED=<seed> test_nic_parts
+// Replay a network: LOCO_SIM_SEED=<seed> test_nic_networks
 #include "nic_model/parts.hpp"
 
 #include <algorithm>
@@ -401,7 +401,7 @@ TEST_CASE("threads of two parts that meet go on when the second has come, and ne
 
 namespace {
 
-void run_networks(std::uint64_t first, std::uint64_t last) {
+void run_in_parts(std::uint64_t first, std::uint64_t last) {
   const char* one_seed = std::getenv("LOCO_SIM_SEED");
   if (one_seed != nullptr) first = last = std::strtoull(one_seed, nullptr, 10);
   std::size_t parted = 0, lossy = 0, paused = 0, trimmed = 0, given_up = 0, failing = 0, classed = 0, railed = 0;
@@ -444,6 +444,6 @@ void run_networks(std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-TEST_CASE("random networks in parts, one, two and four threads") { run_networks(1, kShare > 1 ? 20 : 60); }
+TEST_CASE("random networks in parts, one, two and four threads") { run_in_parts(1, kShare > 1 ? 20 : 60); }
 
-TEST_CASE("random networks in parts, 1,000", "[.long]") { run_networks(1'001, 2'000); }
+TEST_CASE("random networks in parts, 1,000", "[.long]") { run_in_parts(1'001, 2'000); }

@@ -49,10 +49,10 @@ std::string text(const Counts& c) {
 }
 
 /// One life of something on every node; its number, from 0.
-using Life = std::function<void(manager& mgr, std::uint64_t life)>;
+using OneLife = std::function<void(manager& mgr, std::uint64_t life)>;
 
 /// What there is on node 0 after each of so many lives, barriers between them.
-std::vector<Counts> counts_after(std::uint64_t lives, const Life& life,
+std::vector<Counts> counts_after(std::uint64_t lives, const OneLife& life,
                                  loco::nic::HardwareProfile profile = round_profile()) {
   loco::ClusterConfig config = loco::test::config(3);
   config.profile = std::move(profile);
@@ -78,7 +78,7 @@ std::vector<Counts> counts_after(std::uint64_t lives, const Life& life,
 }
 
 /// From the third one on: the first ones take what later ones take again.
-void require_flat(const std::string& what, const Life& life) {
+void require_flat(const std::string& what, const OneLife& life) {
   const std::vector<Counts> counts = counts_after(20, life);
   for (std::size_t i = 2; i < counts.size(); ++i) {
     INFO(what << ", after life " << i << ": " << text(counts[i]) << "; after life 1: " << text(counts[1]));
@@ -95,7 +95,7 @@ std::uint64_t number(const loco::ring_buffer::Message& message) {
 }  // namespace
 
 TEST_CASE("each object gives back what it takes") {
-  const std::map<std::string, Life> objects = {
+  const std::map<std::string, OneLife> objects = {
       {"ring buffer",
        [](manager& mgr, std::uint64_t life) {
          loco::ring_buffer ring(mgr, "ring", 0, {.bytes = 4096});

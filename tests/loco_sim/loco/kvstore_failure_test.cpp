@@ -18,14 +18,14 @@ namespace {
 constexpr std::uint64_t kKeys = 60;
 
 /// What became of a survivor's operations.
-struct Outcome {
+struct Updates {
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
 };
 
 /// Updates keys of its own, before node 2 stops and after; a failed update may or may not have been done.
-Outcome update_all(loco::Transport& node, loco::kvstore& store, std::vector<std::optional<std::uint64_t>>& known) {
-  Outcome outcome;
+Updates update_all(loco::Transport& node, loco::kvstore& store, std::vector<std::optional<std::uint64_t>>& known) {
+  Updates outcome;
   for (std::uint64_t round = 1; round <= 40; ++round) {
     for (std::uint64_t key = node.my_node(); key < kKeys; key += 2) {
       const std::uint64_t value = (round << 32U) + key + 1;
@@ -62,7 +62,7 @@ void look_at_all(loco::kvstore& store, const std::vector<std::optional<std::uint
 }  // namespace
 
 TEST_CASE("a key-value store goes on without a node that stopped") {
-  std::array<Outcome, 2> outcomes;
+  std::array<Updates, 2> outcomes;
   const trace::Trace trace = run([&](loco::Transport& node) {
     loco::manager mgr(node);
     loco::kvstore store(mgr, "store", {.slots_per_node = 64, .locks = 30});
@@ -77,7 +77,7 @@ TEST_CASE("a key-value store goes on without a node that stopped") {
       for (std::uint64_t i = 0;; ++i) static_cast<void>(store.update(i % kKeys, ((i + 1000) << 32U) + i % kKeys + 1));
     }
     std::vector<std::optional<std::uint64_t>> known(kKeys);
-    Outcome& outcome = outcomes.at(node.my_node());
+    Updates& outcome = outcomes.at(node.my_node());
     // Node 2 writes all keys until it stops: only afterwards what a survivor has written stays.
     outcome = update_all(node, store, known);
     rest->waiting();
@@ -105,7 +105,7 @@ TEST_CASE("a key-value store goes on without a node that stopped") {
     }
     rest->waiting();
   });
-  for (const Outcome& outcome : outcomes) {
+  for (const Updates& outcome : outcomes) {
     CHECK(outcome.done > 0);
     CHECK(outcome.failed > 0);
   }

@@ -168,7 +168,7 @@ class Workers {
   std::mutex mutex_;
 };
 
-Outcome run(Plan plan) {
+Outcome run_plan(Plan plan) {
   Outcome outcome;
   plan.config.record = true;
   std::ranges::stable_sort(plan.config.network.changes, {}, &loco::fabric::LinkChange::at);
@@ -197,7 +197,7 @@ Seen run_seeds(std::uint64_t first, std::uint64_t last, Plan (*plan)(std::uint64
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     INFO("seed " << seed);
     const Plan drawn = plan(seed);
-    const Outcome outcome = run(drawn);
+    const Outcome outcome = run_plan(drawn);
     const bool many = drawn.total != Plan{}.total;
     if (many) REQUIRE(outcome.done + outcome.failed >= drawn.total);
     require_right(outcome, !many || seed % 10 == 0);  // of many operations that takes its time

@@ -20,14 +20,14 @@ using Wide = std::array<std::uint64_t, 4>;  // all words the same, so that a rea
 bool whole(const Wide& value) { return std::ranges::count(value, value[0]) == std::ssize(value); }
 
 /// What readers saw, over all nodes and runs.
-struct Seen {
+struct Reads {
   std::atomic<std::uint64_t> refused = 0;
   std::atomic<std::uint64_t> torn = 0;  ///< returned although torn: must stay 0
 };
 
 /// Reads until the last value has come. The first refusals may be of a value that was never written.
 template <typename Variable>
-void read_until(loco::Transport& node, Variable& variable, std::uint64_t last, Seen& seen) {
+void read_until(loco::Transport& node, Variable& variable, std::uint64_t last, Reads& seen) {
   std::uint64_t newest = 0;
   while (newest < last) {
     const auto value = variable.try_load();
@@ -43,7 +43,7 @@ void read_until(loco::Transport& node, Variable& variable, std::uint64_t last, S
   }
 }
 
-loco::test::Program hashed(std::uint64_t rounds, Seen& seen) {
+loco::test::Program hashed(std::uint64_t rounds, Reads& seen) {
   return [rounds, &seen](loco::Transport& node) {
     loco::manager mgr(node);
     loco::hashed_var<Wide> variable(mgr, "wide");
@@ -59,7 +59,7 @@ loco::test::Program hashed(std::uint64_t rounds, Seen& seen) {
   };
 }
 
-loco::test::Program guarded(std::uint64_t rounds, Seen& seen, loco::guard_options options = {}) {
+loco::test::Program guarded(std::uint64_t rounds, Reads& seen, loco::guard_options options = {}) {
   return [rounds, &seen, options](loco::Transport& node) {
     loco::manager mgr(node);
     loco::guarded_var<Wide> variable(mgr, "wide", 0, options);
@@ -75,19 +75,19 @@ loco::test::Program guarded(std::uint64_t rounds, Seen& seen, loco::guard_option
 }  // namespace
 
 TEST_CASE("mixed-size variables return whole values only, on threads") {
-  Seen seen;
+  Reads seen;
   on_threads(3, hashed(500, seen));
   on_threads(3, guarded(500, seen));
   CHECK(seen.torn == 0);
 }
 
 TEST_CASE("mixed-size variables are torn on their way and refused, under any schedule") {
-  Seen by_checksum;
+  Reads by_checksum;
   on_many_schedules(2, hashed(6, by_checksum), 100);
   on_many_schedules(3, hashed(3, by_checksum), 60);
   CHECK(by_checksum.torn == 0);
   CHECK(by_checksum.refused > 0);
-  Seen by_guards;
+  Reads by_guards;
   on_many_schedules(2, guarded(6, by_guards), 100);
   on_many_schedules(3, guarded(3, by_guards), 60);
   CHECK(by_guards.torn == 0);
@@ -95,7 +95,7 @@ TEST_CASE("mixed-size variables are torn on their way and refused, under any sch
 }
 
 TEST_CASE("a guarded variable is whole to the other threads of its owner's node, which see its words one by one") {
-  Seen seen;
+  Reads seen;
   const auto program = [&seen](loco::Transport& node) {
     constexpr std::uint64_t kRounds = 6;
     loco::manager mgr(node);
@@ -112,7 +112,7 @@ TEST_CASE("a guarded variable is whole to the other threads of its owner's node,
 }
 
 TEST_CASE("mixed-size variables return whole values only, under 10,000 schedules", "[.long]") {
-  Seen seen;
+  Reads seen;
   on_many_schedules(2, hashed(6, seen), 5000);
   on_many_schedules(2, guarded(6, seen), 5000);
   CHECK(seen.torn == 0);
@@ -121,7 +121,7 @@ TEST_CASE("mixed-size variables return whole values only, under 10,000 schedules
 TEST_CASE("guards that are read from the leading to the trailing one let torn values through, and the check says so") {
   // The second bug of App. D: both guards are of the new value when they are read, the value between is not: partly, or
   // not at all, which the program itself would not notice.
-  Seen seen;
+  Reads seen;
   std::uint64_t seed = 0;
   bool found = false;
   while ((!found || seen.torn == 0) && ++seed <= 1000) {

@@ -26,14 +26,14 @@ using loco::manager;
 namespace {
 
 constexpr std::uint32_t kNodes = 4;
-constexpr std::uint64_t kRounds = 30;
+constexpr std::uint64_t kTurns = 30;
 constexpr std::int64_t kShortPs = 20'000'000;    // longer than any operation takes
 constexpr std::int64_t kLongPs = 1'000'000'000;  // 50 times that
 
 /// So many operations of an object; before each of them the others wait for `wait_ps`, which node 0 computes.
-using Program = std::function<void(manager& mgr, std::uint64_t rounds, std::int64_t wait_ps)>;
+using Waiting = std::function<void(manager& mgr, std::uint64_t rounds, std::int64_t wait_ps)>;
 
-loco::nic::Counters counters(const Program& program, std::uint64_t rounds, std::int64_t wait_ps, std::uint32_t loss) {
+loco::nic::Counters counters(const Waiting& program, std::uint64_t rounds, std::int64_t wait_ps, std::uint32_t loss) {
   static const auto profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
   loco::ClusterConfig config;
   config.profile = profile;
@@ -55,17 +55,17 @@ struct Cost {
 };
 
 /// Of an operation: what twice as many cost more.
-Cost cost(const Program& program, std::int64_t wait_ps) {
-  const auto once = counters(program, kRounds, wait_ps, 0);
-  const auto twice = counters(program, 2 * kRounds, wait_ps, 0);
-  return {static_cast<double>(twice.work_requests - once.work_requests) / kRounds,
-          static_cast<double>(twice.events - once.events) / kRounds};
+Cost cost(const Waiting& program, std::int64_t wait_ps) {
+  const auto once = counters(program, kTurns, wait_ps, 0);
+  const auto twice = counters(program, 2 * kTurns, wait_ps, 0);
+  return {static_cast<double>(twice.work_requests - once.work_requests) / kTurns,
+          static_cast<double>(twice.events - once.events) / kTurns};
 }
 
 struct Object {
   std::string name;
   double requests;  ///< of an operation, derived below
-  Program program;
+  Waiting program;
   std::uint64_t asks = 0;   ///< gets more of an operation where packets may be lost: nodes may be given up there
   std::uint64_t looks = 0;  ///< gets more for each time-out, at most
 };
@@ -141,7 +141,7 @@ std::vector<Object> objects() {
       // given up, a majority is asked whether the key is absent: two and the own one.
       {"insert of a store", 3 + 3 * (kNodes - 1),
        [](manager& mgr, std::uint64_t rounds, std::int64_t wait_ps) {
-         loco::kvstore store(mgr, "store", {.slots_per_node = 4 * kRounds});
+         loco::kvstore store(mgr, "store", {.slots_per_node = 4 * kTurns});
          mgr.wait_for_ready();
          loco::barrier bar(mgr, "bar");
          mgr.wait_for_ready();
@@ -198,14 +198,14 @@ TEST_CASE("packets that are lost add no work requests, and events only for what 
   constexpr std::uint64_t kEventsALoss = 16;
   std::uint64_t lost = 0;
   for (const Object& object : objects()) {
-    const auto lossless = counters(object.program, 2 * kRounds, kShortPs, 0);
+    const auto lossless = counters(object.program, 2 * kTurns, kShortPs, 0);
     // Where packets may be lost, nodes may be given up: each has a thread that would ask the others then, and some
     // objects ask more. A loss so rare that none comes has all of that, and the same order of what is at one time.
-    const auto base = counters(object.program, 2 * kRounds, kShortPs, 1);
+    const auto base = counters(object.program, 2 * kTurns, kShortPs, 1);
     CHECK(base.packets_lost == 0);
-    CHECK(base.work_requests == lossless.work_requests + object.asks * 2 * kRounds);
+    CHECK(base.work_requests == lossless.work_requests + object.asks * 2 * kTurns);
     for (const std::uint32_t loss : {100U, 3'000U}) {
-      const auto lossy = counters(object.program, 2 * kRounds, kShortPs, loss);
+      const auto lossy = counters(object.program, 2 * kTurns, kShortPs, loss);
       INFO(object.name << ", loss " << loss << ": " << lossy.work_requests << " work requests for "
                        << base.work_requests << ", " << lossy.events << " events for " << base.events << " (a get has "
                        << a_get << "), " << lossy.packets_lost << " packets lost, " << lossy.timeouts << " time-outs");
@@ -235,7 +235,7 @@ TEST_CASE("who waits for an element of a queue on another node asks ever less of
     CHECK(of_both.requests < kOthers + 2 * looks(wait_ps));
   }
   const double lossless = cost(pass_on, kLongPs).requests;
-  const auto lossy = counters(pass_on, kRounds, kLongPs, 3'000);
+  const auto lossy = counters(pass_on, kTurns, kLongPs, 3'000);
   CHECK(lossy.packets_lost > 0);
-  CHECK(static_cast<double>(lossy.work_requests) / kRounds < 1.2 * lossless);
+  CHECK(static_cast<double>(lossy.work_requests) / kTurns < 1.2 * lossless);
 }

@@ -44,7 +44,7 @@ void require_right(const trace::Trace& trace, std::span<const trace::Library> li
 }
 
 /// What came up in the runs of many seeds.
-struct Seen {
+struct Noticed {
   std::uint64_t reconnections = 0, failed_operations = 0, failed_attempts = 0, late_puts = 0;
 };
 
@@ -91,7 +91,7 @@ TimedPlan timed_plan_of(std::uint64_t seed) {
 
 class TimedRounds {
  public:
-  TimedRounds(const TimedPlan& plan, Seen& seen) : plan_(plan), seen_(seen) {}
+  TimedRounds(const TimedPlan& plan, Noticed& seen) : plan_(plan), seen_(seen) {}
 
   void operator()(loco::Transport& node) {
     manager mgr(node);
@@ -164,10 +164,10 @@ class TimedRounds {
   }
 
   const TimedPlan& plan_;
-  Seen& seen_;
+  Noticed& seen_;
 };
 
-void run_with_time(std::uint64_t first, std::uint64_t last, Seen& seen) {
+void run_with_time(std::uint64_t first, std::uint64_t last, Noticed& seen) {
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     INFO("seed " << seed);
     TimedPlan plan = timed_plan_of(seed);
@@ -206,7 +206,7 @@ WeakPlan weak_plan_of(std::uint64_t seed) {
 
 class WeakRounds {
  public:
-  WeakRounds(const WeakPlan& plan, Seen& seen) : plan_(plan), seen_(seen) {}
+  WeakRounds(const WeakPlan& plan, Noticed& seen) : plan_(plan), seen_(seen) {}
 
   void operator()(loco::Transport& node) {
     manager mgr(node);
@@ -263,10 +263,10 @@ class WeakRounds {
   }
 
   const WeakPlan& plan_;
-  Seen& seen_;
+  Noticed& seen_;
 };
 
-trace::Trace run_weak(std::uint64_t seed, bool connections_end, Seen& seen) {
+trace::Trace run_weak(std::uint64_t seed, bool connections_end, Noticed& seen) {
   const WeakPlan plan = weak_plan_of(seed);
   loco::ClusterConfig config;
   config.nodes = plan.nodes;
@@ -282,7 +282,7 @@ trace::Trace run_weak(std::uint64_t seed, bool connections_end, Seen& seen) {
   return cluster.take_trace();
 }
 
-void run_without_time(std::uint64_t first, std::uint64_t last, Seen& seen) {
+void run_without_time(std::uint64_t first, std::uint64_t last, Noticed& seen) {
   for (std::uint64_t seed = first; seed <= last; ++seed) {
     INFO("seed " << seed);
     trace::Trace trace;
@@ -294,7 +294,7 @@ void run_without_time(std::uint64_t first, std::uint64_t last, Seen& seen) {
 }  // namespace
 
 TEST_CASE("nodes whose cables flap take each other back, and stores made anew are linearisable") {
-  Seen seen;
+  Noticed seen;
   constexpr std::uint64_t kRuns = 40 / loco::test::kShare;
   run_with_time(1, kRuns, seen);
   CHECK(seen.reconnections > kRuns);
@@ -303,20 +303,20 @@ TEST_CASE("nodes whose cables flap take each other back, and stores made anew ar
 }
 
 TEST_CASE("nodes whose cables flap take each other back, in many runs", "[.long]") {
-  Seen seen;
+  Noticed seen;
   run_with_time(1001, 2000, seen);
   CHECK(seen.reconnections > 1000);
 }
 
 TEST_CASE("nodes begin anew with operations on their way, on hardware as weak as the model") {
-  Seen seen;
+  Noticed seen;
   run_without_time(1, 80, seen);
   CHECK(seen.reconnections > 40);
   CHECK(seen.late_puts > 0);
 }
 
 TEST_CASE("queue pairs that are left as they are when nodes begin anew are found out") {
-  Seen seen;
+  Noticed seen;
   std::uint64_t late = 0;
   for (std::uint64_t seed = 1; seed <= 300 && late == 0; ++seed) {
     try {
@@ -329,7 +329,7 @@ TEST_CASE("queue pairs that are left as they are when nodes begin anew are found
 }
 
 TEST_CASE("nodes begin anew with operations on their way, in many runs", "[.long]") {
-  Seen seen;
+  Noticed seen;
   run_without_time(1001, 2000, seen);
   CHECK(seen.late_puts > 0);
 }

@@ -181,7 +181,7 @@ TEST_CASE(
     "pairs",
     "[figures]") {
   std::map<std::string, int> limited;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= loco::test::some(60); ++seed) {
     const perf::Options o = any_options(seed);
     INFO("seed " << seed << ": " << perf::name(o.test) << " of " << o.size << " bytes, MTU " << o.profile.link_mtu.count
                  << ", " << o.queue_pairs << " queue pairs, both ways: " << o.bidirectional);

@@ -15,7 +15,7 @@ using loco::test::contains_text;
 
 namespace {
 
-loco::scenario::Scenario parse(const std::string& text) { return loco::scenario::parse_scenario(text, "test.yaml"); }
+loco::scenario::Scenario parse_text(const std::string& text) { return loco::scenario::parse_scenario(text, "test.yaml"); }
 
 const std::string kMix = "workload: {kind: quickstart, iterations: 3}\ntopology: {nodes: 3}\n";
 
@@ -36,7 +36,7 @@ TEST_CASE("percentiles are by nearest rank", "[run]") {
 }
 
 TEST_CASE("a run is a function of scenario and seed", "[run]") {
-  loco::scenario::Scenario scenario = parse(kMix + "schedule: random\nhardware: model-weak\n");
+  loco::scenario::Scenario scenario = parse_text(kMix + "schedule: random\nhardware: model-weak\n");
   const std::string first = loco::trace::encode_trace(*loco::run(scenario).trace);
   CHECK(loco::trace::encode_trace(*loco::run(scenario).trace) == first);
   scenario.seed = 2;
@@ -44,7 +44,7 @@ TEST_CASE("a run is a function of scenario and seed", "[run]") {
 }
 
 TEST_CASE("runs in several threads do not meet", "[run]") {
-  const loco::scenario::Scenario scenario = parse(kMix);
+  const loco::scenario::Scenario scenario = parse_text(kMix);
   const std::string alone = loco::trace::encode_trace(*loco::run(scenario).trace);
   std::vector<std::string> traces(4);
   {
@@ -56,32 +56,32 @@ TEST_CASE("runs in several threads do not meet", "[run]") {
 }
 
 TEST_CASE("nothing is recorded when nobody asks, and times do not depend on it", "[run]") {
-  const loco::RunResult bare = loco::run(parse(kMix + "check: []\n"));
+  const loco::RunResult bare = loco::run(parse_text(kMix + "check: []\n"));
   CHECK_FALSE(bare.trace);
   CHECK_FALSE(bare.verdict);
   CHECK(bare.consistent());
-  const loco::RunResult recorded = loco::run(parse(kMix));
+  const loco::RunResult recorded = loco::run(parse_text(kMix));
   CHECK(recorded.trace);
   REQUIRE(recorded.operations.size() == bare.operations.size());
   for (std::size_t i = 0; i < bare.operations.size(); ++i)
     CHECK(recorded.operations[i].samples_ps == bare.operations[i].samples_ps);
-  CHECK(loco::run(parse(kMix + "check: []\n"), {.interrupted = {}, .keep_trace = true}).trace);
+  CHECK(loco::run(parse_text(kMix + "check: []\n"), {.interrupted = {}, .keep_trace = true}).trace);
 }
 
 TEST_CASE("a trace and the counters say of a run what the scenario does", "[run]") {
-  loco::scenario::Scenario scenario = parse("name: mix\n" + kMix + "hardware: cx5-roce-25g\n");
+  loco::scenario::Scenario scenario = parse_text("name: mix\n" + kMix + "hardware: cx5-roce-25g\n");
   scenario.seed = 7;
   const loco::RunResult real = loco::run(scenario);
   CHECK(real.trace->scenario == "mix");
   CHECK(real.trace->seed == 7);
   CHECK(real.trace->activities.empty());
-  CHECK_FALSE(loco::run(parse(kMix + "trace: {level: packets}\n")).trace->activities.empty());
+  CHECK_FALSE(loco::run(parse_text(kMix + "trace: {level: packets}\n")).trace->activities.empty());
   // An ideal network has no links that could count anything.
   const auto counts_packets = [](const loco::RunResult& r) {
     return std::ranges::count(r.workload_counters.names(), "fabric_packets_delivered") != 0;
   };
   CHECK(counts_packets(real));
-  CHECK_FALSE(counts_packets(loco::run(parse(kMix + "hardware: model-weak\n"))));
+  CHECK_FALSE(counts_packets(loco::run(parse_text(kMix + "hardware: model-weak\n"))));
 }
 
 TEST_CASE("a result is the same in bytes and back, and a part of them is none", "[run]") {
@@ -117,18 +117,18 @@ TEST_CASE("the tower is checked where a scenario asks for it", "[run]") {
       "hardware: model-weak\ntopology: {nodes: 3}\nschedule: adversarial\nfaults: [barrier_without_fence]\n"
       "workload: {kind: pattern, pattern: barrier_third_node, iterations: 300}\n";
   const auto promises = [&](const char* check) {
-    const loco::RunResult r = loco::run(parse(broken + check));
+    const loco::RunResult r = loco::run(parse_text(broken + check));
     return r.verdict->to_text().find("promise: ") != std::string::npos;
   };
   CHECK(promises("check: [rdmawait, sv, bal, tower]\n"));
   CHECK_FALSE(promises("check: [rdmawait, sv, bal]\n"));
-  CHECK(loco::run(parse(kMix + "check: [rdmawait, sv, bal, tower]\n")).consistent());
+  CHECK(loco::run(parse_text(kMix + "check: [rdmawait, sv, bal, tower]\n")).consistent());
 }
 
 TEST_CASE("a run that goes on too long, or is stopped, says so", "[run]") {
-  CHECK_THROWS_WITH(loco::run(parse(kMix + "limits: {events: 100}\n")), contains_text("seed 1"));
-  CHECK_THROWS_AS(loco::run(parse(kMix + "limits: {events: 100}\n")), loco::RunError);
+  CHECK_THROWS_WITH(loco::run(parse_text(kMix + "limits: {events: 100}\n")), contains_text("seed 1"));
+  CHECK_THROWS_AS(loco::run(parse_text(kMix + "limits: {events: 100}\n")), loco::RunError);
   loco::RunOptions options;
   options.interrupted = [] { return true; };
-  CHECK_THROWS_AS(loco::run(parse("workload: {kind: barrier, iterations: 100000}\n"), options), loco::Interrupted);
+  CHECK_THROWS_AS(loco::run(parse_text("workload: {kind: barrier, iterations: 100000}\n"), options), loco::Interrupted);
 }

@@ -26,7 +26,7 @@ namespace {
 constexpr std::uint64_t kBytes = 64;
 
 /// Node 0, with memory of its own and of node 1, and a thread that polls.
-struct Machine {
+struct PostingNode {
   Transport& node;
   Region here, there;
   loco::Flag polled;
@@ -40,16 +40,16 @@ struct Machine {
 };
 
 /// Runs a program; returns the machine's counters.
-loco::nic::Counters run_program(loco::ClusterConfig c, const std::function<void(const Machine&)>& program) {
+loco::nic::Counters run_program(loco::ClusterConfig c, const std::function<void(const PostingNode&)>& program) {
   SimulatedCluster cluster(std::move(c));
   std::optional<Region> there;
   std::vector<Completion> done;
   cluster.spawn(1, "owner", [&](Transport& node) { there = node.allocate(kBytes); });
   cluster.spawn(0, "main", [&](Transport& node) {
-    Machine machine{node, node.allocate(kBytes), {}, node.make_flag(), done};
+    PostingNode m{node, node.allocate(kBytes), {}, node.make_flag(), done};
     while (!there) node.compute(1000);
-    machine.there = *there;
-    const auto poll = [&node, &done, polled = machine.polled] {
+    m.there = *there;
+    const auto poll = [&node, &done, polled = m.polled] {
       std::array<Completion, 4> some;
       while (true) {
         const std::size_t n = node.poll(some);
@@ -61,7 +61,7 @@ loco::nic::Counters run_program(loco::ClusterConfig c, const std::function<void(
       }
     };
     node.spawn("poller", poll, true);
-    program(machine);
+    program(m);
   });
   cluster.run();
   return cluster.system().counters();
@@ -72,7 +72,7 @@ loco::nic::Counters run_program(loco::ClusterConfig c, const std::function<void(
 TEST_CASE("a list of work requests has one doorbell, and the completion of its last one stands for all") {
   const auto doorbells = [](Tell tell) {
     return run_program(config(2),
-                       [tell](const Machine& m) {
+                       [tell](const PostingNode& m) {
                          m.node.store(m.here.base, 42);
                          m.node.put(m.here.base, m.there, 8, 8, {.token = 1, .work_id = 0, .tell = tell});
                          m.node.get(m.here.base + 16, m.there, 8, 8, {.token = 2});
@@ -95,7 +95,7 @@ TEST_CASE("lists and operations that nobody waits for go through the shortest se
   constexpr std::uint64_t kRounds = 40;
   loco::ClusterConfig c = config(2, schedule);
   c.send_queue_entries = entries;
-  run_program(c, [&](const Machine& m) {
+  run_program(c, [&](const PostingNode& m) {
     const auto add = [&m](std::uint64_t token, Tell tell) {
       m.node.fetch_add(m.here.base, m.there, 0, 1, {.token = token, .work_id = 0, .tell = tell});
     };
@@ -116,7 +116,7 @@ TEST_CASE("of operations that nobody waits for, one in half a send queue asks fo
   constexpr std::uint64_t kPuts = 40;
   loco::ClusterConfig c = config(2);
   c.send_queue_entries = 8;
-  run_program(c, [](const Machine& m) {
+  run_program(c, [](const PostingNode& m) {
     for (std::uint64_t i = 0; i < kPuts; ++i) m.node.put(m.here.base, m.there, 0, 8, {.tell = Tell::if_failed});
     m.node.put(m.here.base, m.there, 0, 8, {.token = 1});
     CHECK(m.completions(kPuts / 4 + 1).back().token == 1);  // they come in the order of their work requests
@@ -124,7 +124,7 @@ TEST_CASE("of operations that nobody waits for, one in half a send queue asks fo
 }
 
 TEST_CASE("what fails in a list says so by itself, and what is behind it is flushed") {
-  run_program(config(2), [](const Machine& m) {
+  run_program(config(2), [](const PostingNode& m) {
     Region wrong = m.there;
     wrong.rkey += 1;
     m.node.put(m.here.base, wrong, 0, 8, {.token = 1, .work_id = 0, .tell = Tell::with_next});
@@ -138,7 +138,7 @@ TEST_CASE("what fails in a list says so by itself, and what is behind it is flus
 }
 
 TEST_CASE("a list goes to one node") {
-  const auto to_two = [](const Machine& m) {
+  const auto to_two = [](const PostingNode& m) {
     m.node.put(m.here.base, m.there, 0, 8, {.tell = Tell::with_next});
     m.node.put(m.here.base, m.here, 0, 8, {});
   };

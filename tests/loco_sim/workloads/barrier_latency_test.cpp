@@ -3,18 +3,19 @@
 #include <numeric>
 #include <span>
 
-#include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/baselines/message_collectives.hpp"
+#include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/workloads/workload.hpp"
 #include "tests/catch.hpp"
 #include "tests/loco_sim/transport/stages.hpp"
 
 namespace workloads = loco::workloads;
 
-TEST_CASE("1,000 barriers of 8 nodes on cx5-roce-25g take the sum of their stages to within 5 %") {
+TEST_CASE("1,000 barriers of 8 nodes on cx5-roce-25g take the sum of their stages to within 5 %", "[figures]") {
   loco::ClusterConfig config;
   config.profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
   for (const std::uint32_t nodes : {2U, 3U, 4U, 8U, 16U}) {
+    if (nodes > 8 && !loco::test::all_cases()) continue;
     config.nodes = nodes;
     loco::SimulatedCluster cluster(config);
     const workloads::Workload& workload = *workloads::find("barrier");
@@ -28,7 +29,7 @@ TEST_CASE("1,000 barriers of 8 nodes on cx5-roce-25g take the sum of their stage
   }
 }
 
-TEST_CASE("barriers over messages take ceil(log2 n) rounds, each the sum of its stages to within 1 %") {
+TEST_CASE("barriers over messages take ceil(log2 n) rounds, each the sum of its stages to within 1 %", "[figures]") {
   enum : std::int64_t { kDissemination = 1, kRecursiveDoubling = 2 };
   const loco::test::Stages stages{loco::test::round_profile()};
   constexpr std::int64_t kReceivedNs = 100;
@@ -61,7 +62,7 @@ TEST_CASE("barriers over messages take ceil(log2 n) rounds, each the sum of its 
   }
 }
 
-TEST_CASE("Open MPI's barrier is the one that it takes for so many ranks") {
+TEST_CASE("Open MPI's barrier is the one that it takes for so many ranks", "[figures]") {
   enum : std::int64_t { kDissemination = 1, kRecursiveDoubling, kLinear, kTree, kOpenMpi };
   const auto mean_ps = [](std::uint32_t nodes, std::int64_t threads, std::int64_t algorithm) {
     loco::ClusterConfig config;

@@ -15,9 +15,9 @@ namespace {
 
 using Settings = std::vector<std::pair<std::string, std::int64_t>>;
 
-constexpr std::uint32_t kNodes = 8;
+constexpr std::uint32_t kHosts = 8;
 
-struct Run {
+struct Waits {
   double seconds = 0;
   double operations = 0;  ///< of the kind that was asked for
   double longest = 0;     ///< of its durations, in seconds
@@ -28,22 +28,22 @@ loco::ClusterConfig lossy(std::uint32_t loss, std::uint64_t seed) {
   static const auto profile = loco::scenario::load_hardware("cx5-roce-25g").profile;
   loco::ClusterConfig config;
   config.profile = profile;
-  config.nodes = kNodes;
+  config.nodes = kHosts;
   config.network.options.loss = loss;
   config.network.seed = seed;
   return config;
 }
 
-Run run(const std::string& kind, const std::string& operation, const Settings& settings, std::uint32_t loss = 0,
-        std::uint64_t seed = 1) {
+Waits run_lossy(const std::string& kind, const std::string& operation, const Settings& settings, std::uint32_t loss = 0,
+                std::uint64_t seed = 1) {
   const workloads::Workload& workload = *workloads::find(kind);
   workloads::Params params(workload.params);
   for (const auto& [key, value] : settings) params.set(key, value);
   loco::SimulatedCluster cluster(lossy(loss, seed));
   const workloads::Results results = workloads::run(workload, params, cluster);
   CHECK(results.broken().empty());
-  Run run{.seconds = static_cast<double>(results.last_end_ps - results.first_start_ps) / 1e12,
-          .counters = cluster.system().counters()};
+  Waits run{.seconds = static_cast<double>(results.last_end_ps - results.first_start_ps) / 1e12,
+            .counters = cluster.system().counters()};
   for (const std::int64_t ps : results.find(operation)->samples_ps) {
     ++run.operations;
     run.longest = std::max(run.longest, static_cast<double>(ps) / 1e12);
@@ -61,34 +61,34 @@ constexpr double kRequestsPerSection = 9;
 constexpr double kLinkPassages = kRequestsPerSection * 2 * 2;
 
 constexpr std::int64_t kIterations = 100;
-constexpr double kSections = double{kNodes} * kIterations;
+constexpr double kSections = double{kHosts} * kIterations;
 
-Run sections(std::uint32_t loss, std::uint64_t seed = 1) {
-  return run("lock", "critical_section", {{"iterations", kIterations}}, loss, seed);
+Waits sections(std::uint32_t loss, std::uint64_t seed = 1) {
+  return run_lossy("lock", "critical_section", {{"iterations", kIterations}}, loss, seed);
 }
 
 }  // namespace
 
-TEST_CASE("sections under a lock that all want cost nine work requests, however long they wait") {
-  const Run run = sections(0);
+TEST_CASE("sections under a lock that all want cost nine work requests, however long they wait", "[figures]") {
+  const Waits run = sections(0);
   CHECK(run.operations == kSections);
   const double requests = static_cast<double>(run.counters.work_requests) / kSections;
   CHECK(requests > 0.9 * kRequestsPerSection);   // a few find the lock free
   CHECK(requests < 1.05 * kRequestsPerSection);  // set-up and the barrier at the end
   // First come, first served: who draws has each other node before it once, and is then in its own section; the
   // sections of some nodes take half as long again as those of others, who have the counter nearer.
-  CHECK(run.longest < 1.5 * kNodes * run.seconds / kSections);
+  CHECK(run.longest < 1.5 * kHosts * run.seconds / kSections);
 }
 
-TEST_CASE("under a lock what packets that are lost cost is their time-outs") {
-  const Run lossless = sections(0);
+TEST_CASE("under a lock what packets that are lost cost is their time-outs", "[figures]") {
+  const Waits lossless = sections(0);
   for (const std::uint32_t loss : {100U, 300U, 1'000U, 3'000U}) {
     INFO(loss << " in a million");
     constexpr int kSeeds = 5;  // 14 losses are expected of them with the fewest
     double seconds = 0;
     double time_outs = 0;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      const Run run = sections(loss, seed);
+      const Waits run = sections(loss, seed);
       CHECK(run.operations == kSections);
       seconds += run.seconds;
       time_outs += static_cast<double>(run.counters.timeouts);
@@ -110,14 +110,15 @@ TEST_CASE("an update of a store costs five work requests at any window, with and
   // many are, threads of one node share them: with 4,096 updates under way and 256 locks it is one more an update at
   // most. Where packets may be lost, a node may be given up, and what the index says of a slot on another node is
   // believed once that has been looked at: a get.
-  constexpr double kAlone = 5 - 2.0 / kNodes, kInspects = 1 - 1.0 / kNodes;
+  constexpr double kAlone = 5 - 2.0 / kHosts, kInspects = 1 - 1.0 / kHosts;
   for (const std::int64_t window : {3, 128})
     for (const std::uint32_t loss : {0U, 100U, 3'000U}) {
       if (loss == 100 && !loco::test::all_cases()) continue;
       INFO("window " << window << ", " << loss << " in a million");
       enum : std::int64_t { kWrite = 2 };
-      const Run run = ::run("kvstore", "update",
-                            {{"mix", kWrite}, {"window", window}, {"threads_per_node", 4}, {"iterations", 500}}, loss);
+      const Waits run =
+          run_lossy("kvstore", "update",
+                    {{"mix", kWrite}, {"window", window}, {"threads_per_node", 4}, {"iterations", 500}}, loss);
       const double requests = static_cast<double>(run.counters.work_requests) / run.operations;
       const double inspects = loss == 0 ? 0 : kInspects;
       CHECK(requests > 0.9 * (kAlone + inspects));

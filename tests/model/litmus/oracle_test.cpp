@@ -39,7 +39,7 @@ int compare_with_definitions(const std::string& model, int operations, std::uint
     const Result found = enumerate(p);
     Options every;
     every.every_witness = true;
-    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus\n" << document);
     REQUIRE(found.outcomes == expected.outcomes);
     REQUIRE(enumerate(p, every).executions == expected.witnesses);
   }
@@ -81,7 +81,7 @@ TEST_CASE("rdmatso: the engine agrees with the operational machine on random pro
     const test::ReferenceResult expected = test::machine(p, 20'000 / loco::test::kShare);
     if (expected.gave_up) continue;
     ++compared;
-    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus\n" << document);
     REQUIRE(enumerate(p).outcomes == expected.outcomes);
   }
   CHECK(compared > 0);
@@ -110,7 +110,7 @@ int compare_with_machine(const std::string& model, std::uint64_t first, std::uin
     const test::ReferenceResult expected = test::machine(p, states, units);
     if (expected.gave_up) continue;
     ++compared;
-    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles, " << model << " " << variant << "\n" << document);
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus, " << model << " " << variant << "\n" << document);
     REQUIRE(enumerate(p, options).outcomes == expected.outcomes);
   }
   return compared;
@@ -145,7 +145,7 @@ VerbsCompared compare_with_verbs_machine(const test::RandomVerbs& shape, std::ui
   const auto [first, last] = seeds(count);
   for (std::uint64_t seed = first; seed < last; ++seed) {
     const std::string document = test::random_verbs_document(seed, shape);
-    INFO("replay: LITMUS_SEED=" << seed << " test_litmus_oracles\n" << document);
+    INFO("replay: LITMUS_SEED=" << seed << " test_litmus\n" << document);
     const Program p = parse_text(document, "random").front();
     const test::ReferenceResult expected = test::verbs_machine(p, 40'000 / loco::test::kShare);
     if (expected.gave_up) continue;
