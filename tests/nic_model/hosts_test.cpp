@@ -283,7 +283,7 @@ TEST_CASE("an XRC SEND to any NIC of a host finds the host's shared receive queu
 }
 
 TEST_CASE("through a switch a GPU gets what its link carries, through the root complex what that carries for peers") {
-  constexpr std::uint32_t kBytes = 1U << 19U, kMessages = 16;
+  constexpr std::uint32_t kBytes = 1U << 17U, kMessages = 16;
   const auto rate = [&](const Place& place, nic::Opcode opcode) {  // Gb/s of TLPs
     const std::int64_t long_run = timed(place, true, opcode, kBytes, kMessages);
     const std::int64_t short_run = timed(place, true, opcode, kBytes, kMessages / 2);

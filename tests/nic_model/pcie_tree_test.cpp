@@ -98,7 +98,7 @@ std::int64_t timed(Run&& run) { return timed(run); }
 
 /// Gb/s of payload of all NICs together, in a long run.
 double rate(Run run) {
-  run.bytes = 1U << 18U;
+  run.bytes = 1U << 16U;
   run.count = 16;
   const std::int64_t all = timed(run);
   run.count = 8;
