@@ -11,7 +11,7 @@ from typing import Any, Iterable, Mapping, Union
 
 from . import _core
 from ._keys import file_name, require_utf8
-from .errors import InputError
+from .errors import InputError, _input_error, _wrong_type
 from .scenario import yaml_text
 
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
@@ -213,8 +213,11 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
              "max_executions": max_executions, "max_seconds": max_seconds, "loop_bound": loop_bound, "flip": flip,
              "variants": variants}
     if engine not in _ENGINES:
-        raise (ValueError if isinstance(engine, str) else TypeError)(
-            f"litmus: engine: expected one of {', '.join(_ENGINES)}, found {engine!r}")
+        expected = f"one of {', '.join(_ENGINES)}"
+        if not isinstance(engine, str):
+            raise _wrong_type("litmus: engine", expected, repr(engine))
+        raise _input_error(f"litmus: engine: expected {expected}, found {engine!r}", key="engine", expected=expected,
+                           found=repr(engine))
     _core.check_litmus(given)
     if (flip or variants) and engine != "declarative":
         raise ValueError(f"{'flip' if flip else 'variants'}: expected engine=\"declarative\", found {engine!r}")
