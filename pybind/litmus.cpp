@@ -36,8 +36,14 @@ struct Ran {
 /// A cell of the stamp order to turn round ("": none), and variants by name.
 litmus::ModelOptions variant(const std::string& flip, const std::vector<std::string>& variants) {
   litmus::ModelOptions options;
-  if (!flip.empty()) litmus::flip_cell(flip, options);
-  for (const std::string& name : variants) litmus::choose_variant(name, options);
+  const char* argument = "flip";
+  try {
+    if (!flip.empty()) litmus::flip_cell(flip, options);
+    argument = "variants";
+    for (const std::string& name : variants) litmus::choose_variant(name, options);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string(argument) + ": " + error.what());
+  }
   return options;
 }
 

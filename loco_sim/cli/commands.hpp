@@ -126,6 +126,7 @@ struct SoundnessArguments {
   bool transitive = false;        ///< bal: the barrier that LOCO ships
   bool promises = false;          ///< Def. 3.13 in every execution
   std::uint64_t max_clients = 0;
+  std::optional<std::uint64_t> max_executions;  ///< of a client, with `promises`
   double max_seconds = 0;
   bool json = false;
   bool times = false;  ///< in JSON: how long it took

@@ -155,6 +155,10 @@ constexpr std::array kSoundness = {
     row<&Soundness::ring_cells>("--ring-cells", "rbl: cells of a buffer; a message takes two (default 8)",
                                 {.least = 2, .most = 64}),
     row<&Soundness::max_clients>("--max-clients", "Stop after so many clients; 0 is no limit"),
+    row<&Soundness::max_executions>("--max-executions",
+                                    "With --promises: look at so many executions of a client (default 20000); 0 is no "
+                                    "limit",
+                                    {.needs = "--promises"}),
     row<&Soundness::max_seconds>("--max-seconds", "Stop after so many seconds; 0 is no limit"),
     row<&Soundness::json>("--json", kJson),
     row<&Soundness::times>("--times", kTimes, {.needs = "--json"}),

@@ -58,6 +58,7 @@ litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
     throw UsageError(fmt::format(
         "loco-sim soundness: --promises: expected --library sv, bal, rbl or msw, found --library {}", a.library));
   o.promises = a.promises;
+  o.executions_max = a.max_executions.value_or(o.executions_max);
   if (a.bug == "wait_without_poll") {
     require_library(a, "--bug " + a.bug, "rdmawait");
     o.wait_without_poll = true;
@@ -77,6 +78,19 @@ litmus::SoundnessOptions soundness_options(const SoundnessArguments& a) {
   return o;
 }
 
+/// What has kept a search from its end, and how to let it go on.
+std::string limits(const SoundnessArguments& a, const litmus::SoundnessResult& r, double seconds) {
+  std::string out;
+  const auto add = [&](bool reached, const std::string& words) {
+    if (reached) out += (out.empty() ? "" : "; ") + words;
+  };
+  add(r.cut != 0, fmt::format("of {} client(s) no more than {} executions were looked at (--max-executions; 0: all)",
+                              r.cut, a.max_executions.value_or(litmus::SoundnessOptions{}.executions_max)));
+  add(a.max_clients != 0 && r.clients >= a.max_clients, fmt::format("after {} clients (--max-clients)", r.clients));
+  add(a.max_seconds > 0 && seconds >= a.max_seconds, fmt::format("after {} s (--max-seconds)", a.max_seconds));
+  return out.empty() ? "an implementation has more executions than can be looked at, a limit that is fixed" : out;
+}
+
 std::string text(const SoundnessArguments& a, const litmus::SoundnessResult& r, double seconds) {
   std::string out = fmt::format("{}{}: {} clients of at most {} threads and {} calls each, {:.1f} s\n", a.library,
                                 a.bug.empty() ? "" : " with " + a.bug, r.clients, a.threads, a.calls, seconds);
@@ -84,7 +98,9 @@ std::string text(const SoundnessArguments& a, const litmus::SoundnessResult& r, 
     if (a.promises && r.complete)
       return out + fmt::format("locally sound: all promises are kept in {} executions\n", r.executions);
     return out + (r.complete ? "sound: no client sees more than the specification allows\n"
-                             : "no client sees more than the specification allows, but the search stopped early\n");
+                             : fmt::format("no client sees more than the specification allows, but the search stopped "
+                                           "early: {}\n",
+                                           limits(a, r, seconds)));
   }
   if (!r.promise.empty())
     return out + "not locally sound: a smallest client in which a promise is broken\n\n" + r.counterexample +
@@ -114,7 +130,7 @@ int soundness_command(const SoundnessArguments& a) {
                                 {"sound", r.sound},      {"complete", r.complete || !r.sound},
                                 {"clients", r.clients},  {"counterexample", r.counterexample},
                                 {"outcomes", r.outcomes}};
-    if (a.promises) json["promise"] = r.promise, json["executions"] = r.executions;
+    if (a.promises) json["promise"] = r.promise, json["executions"] = r.executions, json["clients_cut"] = r.cut;
     if (a.times) json["seconds"] = seconds();
     cli::print(json);
   } else {

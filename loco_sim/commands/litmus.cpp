@@ -21,7 +21,7 @@ std::span<const options::Row> rows<Litmus>() {
       row<&A::rules>("--rules", "In place of a model, coreRMA with these rules: R1,R2,F1,F2,F3,PG,GA,CAS,..."),
       row<&A::options, &O::engine>("engine", "--engine",
                                    "declarative: the model's executions; explore: the hardware under every schedule; "
-                                   "sample: under random schedules; all: compare them",
+                                   "sample: under random schedules; all: compare them (on the command line)",
                                    {.choices = kEngines, .shows_default = true}),
       row<&A::options, &O::engine_options, &E::runs>(
           "runs", "--runs", "Runs of the engine sample",

@@ -59,6 +59,9 @@ enum class Way : std::uint8_t { back_to_back, star, loopback };
 inline constexpr std::array<std::string_view, 3> kWayNames = {"back_to_back", "star", "loopback"};
 
 inline constexpr std::uint32_t kQueuePairsMax = 16384;  ///< perftest's MAX_QP_NUM
+/// Work requests that all send queues, or all receive queues, of a direction may hold: perftest's default of 512
+/// receives on each of its largest number of queue pairs.
+inline constexpr std::uint32_t kQueueEntriesMax = 512 * kQueuePairsMax;
 
 struct Options {
   Test test = Test::write_lat;

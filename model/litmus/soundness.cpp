@@ -149,6 +149,7 @@ class Soundness {
       result_.promise = kept.broken;
       result_.executions += kept.executions;
       result_.complete = result_.complete && kept.complete;
+      result_.cut += kept.complete ? 0 : 1;
     }
     if (!result_.outcomes.empty() || !result_.promise.empty()) {
       result_.sound = false;

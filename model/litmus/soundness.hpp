@@ -47,6 +47,7 @@ struct SoundnessResult {
   std::vector<std::string> outcomes;  ///< those outcomes
   std::string promise;                ///< or a promise that an execution of it breaks
   std::uint64_t executions = 0;       ///< that `promises` has looked at
+  std::uint64_t cut = 0;              ///< clients of which `executions_max` left executions out
 };
 
 /// Called now and then with the number of clients compared; false stops the search.

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 __all__ = ["Error", "InputError", "MissingPackageError", "RunError", "TraceError"]
 
 
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
 class Error(Exception):
     """Base of every error that loco_sim raises on purpose."""
 

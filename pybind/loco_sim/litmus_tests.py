@@ -11,12 +11,13 @@ from typing import Any, Iterable, Mapping, Union
 
 from . import _core
 from ._keys import file_name, require_utf8
-from .errors import InputError
+from .errors import InputError, _input_error, _wrong_type
 from .scenario import yaml_text
 
 __all__ = ["Explanation", "LitmusResult", "LitmusResults", "litmus"]
 
 Outcome = dict[str, Any]
+_ENGINES = ("declarative", "explore", "sample")  # the command's "all" is three results a test
 _DESCRIBED_MAX = 12  # tests of a table that tells each of them in words
 
 
@@ -161,7 +162,7 @@ def _outcome_text(outcome: Mapping[str, Any] | str) -> str:
         return outcome
     if not isinstance(outcome, Mapping):
         raise TypeError(f"outcome: expected values by name, or text such as \"a: 0, b: 0\", found {outcome!r}")
-    return ", ".join(f"{name}: {value if isinstance(value, str) else yaml_text(value)}" for name, value in outcome.items())
+    return ", ".join(f"{name}: {value if isinstance(value, str) else yaml_text(value, f'outcome.{name}')}" for name, value in outcome.items())
 
 
 Tests = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
@@ -211,6 +212,12 @@ def litmus(tests: Tests, model: str | None = None, engine: str = "declarative", 
     given = {"model": model, "engine": engine, "hardware": hardware, "runs": runs, "seed": seed,
              "max_executions": max_executions, "max_seconds": max_seconds, "loop_bound": loop_bound, "flip": flip,
              "variants": variants}
+    if engine not in _ENGINES:
+        expected = f"one of {', '.join(_ENGINES)}"
+        if not isinstance(engine, str):
+            raise _wrong_type("litmus: engine", expected, repr(engine))
+        raise _input_error(f"litmus: engine: expected {expected}, found {engine!r}", key="engine", expected=expected,
+                           found=repr(engine))
     _core.check_litmus(given)
     if (flip or variants) and engine != "declarative":
         raise ValueError(f"{'flip' if flip else 'variants'}: expected engine=\"declarative\", found {engine!r}")

@@ -140,7 +140,7 @@ def fit(hardware: str | os.PathLike[str] | Mapping[str, Any], *, routing: str | 
     >>> str(fit({"base": "model-weak", "nic": {"placement": "unordered"}}, tests=10))
     'corerma-unordered plus PTA, SO, SF, FA'
     """
-    data = json.loads(_core.fit_json({"hardware": yaml_text(hardware), "routing": routing or None, "tests": tests}))
+    data = json.loads(_core.fit_json({"hardware": yaml_text(hardware, "hardware"), "routing": routing or None, "tests": tests}))
     strongest = tuple(RuleSetFit(s["words"], s["base"], tuple(s["plus"]), tuple(s["rules"]), tuple(s["ruled_out"]))
                       for s in data["strongest"])
     return Fit(data["hardware"], strongest, tuple(data["exceptions"]), data["left_out"], tuple(data["untested"]),

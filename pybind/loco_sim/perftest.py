@@ -64,7 +64,7 @@ def perf(test: str, *, connection: str = "RC", size: int | str | Sequence[int | 
     >>> 0 < row["t_min_us"] <= row["t_typical_us"] <= row["t_max_us"]
     True
     """
-    given = dict(locals(), hardware=yaml_text(hardware))
+    given = dict(locals(), hardware=yaml_text(hardware, "hardware"))
     every = isinstance(size, str) and size == "all"
     if every:
         given["size"] = None

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import numbers
 import os
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 from . import _core
-from ._keys import file_name
+from ._keys import file_name, require_keys
 from .errors import InputError, RunError
 from .scenario import Scenario, yaml_text
+from .units import yes_or_no
 
 __all__ = ["Exec", "ExecProgram", "exec"]
 
@@ -73,6 +75,34 @@ def _command() -> str:
     return found
 
 
+_PROGRAMS = "a list of words for each host, or a scenario's file"
+
+
+def _command_line(program: object) -> list[str]:
+    """A program and its arguments; TypeError for what is none."""
+    if isinstance(program, os.PathLike):
+        return [os.fsdecode(program)]
+    if isinstance(program, (str, bytes, Mapping)) or not isinstance(program, Iterable):
+        raise TypeError(f"programs: expected {_PROGRAMS}, found {program!r}")
+    found = list(program)
+    for word in found:
+        if not isinstance(word, (str, bytes, os.PathLike, numbers.Real)):
+            raise TypeError(f"programs: expected words, found {word!r}")
+    if not found:
+        raise ValueError("programs: expected a program for each host, found no words")
+    return [os.fsdecode(word) if isinstance(word, (bytes, os.PathLike)) else str(word) for word in found]
+
+
+def _require_exec(environment: object, timeout: object) -> None:
+    if not isinstance(environment, Mapping) or not all(
+            isinstance(text, (str, bytes, os.PathLike)) for pair in environment.items() for text in pair):
+        raise TypeError(f"environment: expected texts by the names of variables, found {environment!r}")
+    if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, numbers.Real)):
+        raise TypeError(f"timeout: expected seconds, found {timeout!r}")
+    if timeout is not None and not float(timeout) > 0:
+        raise ValueError(f"timeout: expected more than 0 s, found {timeout!r}")
+
+
 def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.PathLike[str] = "cx5-roce-100g",
          topology: str = "star", hosts: int = 2, seed: int = 1, overrides: Mapping[str, Any] = {},
          environment: Mapping[str, str] = {}, check: bool = True, every_packet: bool = False,
@@ -99,18 +129,21 @@ def exec(*programs: Sequence[str] | str | os.PathLike[str], hardware: str | os.P
         RunError: with `check`, a program failed, or nothing was left to happen.
         subprocess.TimeoutExpired: it took longer than `timeout`.
     """
-    words = [_command(), "exec", "--json", *(f"--set={key}={_text(value)}" for key, value in overrides.items())]
+    if not programs:
+        raise TypeError(f"programs: expected {_PROGRAMS}, found none")
+    _require_exec(environment, timeout)
+    every_packet, check = yes_or_no("every_packet", every_packet), yes_or_no("check", check)
+    words = [_command(), "exec", "--json", *(f"--set={key}={value}" for key, value in _texts(overrides))]
     if every_packet:
         words.append("--every-packet")
     if trace is not None:
-        words.append(f"--trace={os.fspath(trace)}")
+        words.append(f"--trace={file_name(trace, 'trace')}")
     if len(programs) == 1 and isinstance(programs[0], (str, os.PathLike)):
         words += [os.fspath(programs[0])]
     else:
-        words += [f"--hardware={os.fspath(hardware)}", f"--topology={topology}", f"--hosts={hosts}", f"--seed={seed}", "--"]
+        words += [f"--hardware={file_name(hardware, 'hardware', 'the name or the file of a profile')}", f"--topology={topology}", f"--hosts={hosts}", f"--seed={seed}", "--"]
         for number, program in enumerate(programs):
-            command = [os.fspath(program)] if isinstance(program, os.PathLike) else program
-            words += ([","] if number else []) + [str(word) for word in command]
+            words += ([","] if number else []) + _command_line(program)
     done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=timeout,
                           env={**os.environ, **environment})
     if not done.stdout:
@@ -135,7 +168,7 @@ class ProgramsScenario:
     def of(cls, what: Any) -> ProgramsScenario | None:
         """That of a file, a name or a mapping; None for everything else."""
         if isinstance(what, Mapping):
-            text = yaml_text(what)
+            text = yaml_text(what, "scenario")
             return cls(None, text) if _core.runs_programs(text, "scenario") else None
         if not isinstance(what, (str, os.PathLike)):
             return None
@@ -159,5 +192,6 @@ class ProgramsScenario:
                                   overrides={"workload": {"kind": "traffic"}, "check": []})
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+def _texts(overrides: Mapping[str, Any]) -> list[tuple[str, str]]:
+    require_keys("overrides", overrides)
+    return [(key, value if isinstance(value, str) else yaml_text(value, key)) for key, value in overrides.items()]

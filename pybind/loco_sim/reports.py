@@ -13,7 +13,7 @@ from . import __version__, _core
 from ._results import require_result
 from ._rows import require_folder_of
 from ._shown import shown
-from .errors import InputError, _input_error
+from .errors import InputError, _input_error, _wrong_type
 from .litmus_tests import LitmusResults
 from .measured import Latency, rate_text, time_text
 from .outcome import UNTIMED, Outcome
@@ -64,7 +64,8 @@ def report(result: Outcome | LitmusResults | Mapping[str, Any] | str | os.PathLi
     Raises:
         MissingPackageError: no matplotlib.
         InputError: the file cannot be read, or is no JSON.
-        ValueError: what it holds is not a result, or `path` is in no folder or one itself.
+        ValueError: what it holds is not a result (a TypeError, too, where it is no mapping), or `path` is in no folder or
+            one itself.
         OSError: the page cannot be written; what was there before still is.
     """
     if isinstance(result, LitmusResults):
@@ -74,7 +75,12 @@ def report(result: Outcome | LitmusResults | Mapping[str, Any] | str | os.PathLi
             raise ValueError(f"{shown(os.fsdecode(path))}: expected another file to write, found the result itself")
         result = read_result(result)
     data: Any = result.to_dict(everything=True) if isinstance(result, Outcome) else result
-    require_result(data)
+    if not isinstance(data, Mapping):
+        raise _wrong_type("result", "a Result, what litmus returns, the JSON of one run or its file", type(data).__name__)
+    try:
+        require_result(data)
+    except ValueError as error:
+        raise ValueError(f"result: {error}") from None
     data = {key: value for key, value in data.items() if value is not None}  # null is the same as nothing
     return _written(_page(data, result if isinstance(result, Outcome) else None), path)
 

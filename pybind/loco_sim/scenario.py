@@ -35,34 +35,57 @@ def _quoted(text: str) -> str:
     return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
-def yaml_text(value: Any) -> str:
+def yaml_text(value: Any, name: str = "") -> str:
     """A Python value as YAML on one line. Text that is one plain word stays as it is, so that "50ns" is a time.
+
+    Args:
+        value: text, a number, a list, a mapping, and so on.
+        name: what an error says that it is of: an argument, a dotted key.
 
     >>> yaml_text({"kind": "star", "nodes": 4, "delays": ["50ns", None, True]})
     '{"kind": star, "nodes": 4, "delays": [50ns, null, true]}'
     """
-    return _yaml_text(value, 0)
+    try:
+        return _yaml_text(value, (), 0)
+    except _NoValue as error:
+        of = ".".join([*([name] if name else []), *map(shown, error.keys)])
+        raise error.kind(f"{of}: {error}" if of else str(error)) from None
 
 
-def _yaml_text(value: Any, depth: int) -> str:
-    if depth > _LEVELS_MAX:  # also of what holds itself
-        raise ValueError(f"expected at most {_LEVELS_MAX} levels of lists and mappings, found more")
+class _NoValue(Exception):
+    """What YAML has no words for."""
+
+    def __init__(self, kind: type[Exception], keys: tuple[str, ...], text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.keys = keys
+
+
+def _yaml_text(value: Any, keys: tuple[str, ...], depth: int) -> str:
+    """`keys`: those that lead to the value."""
+    if depth > _LEVELS_MAX:  # also of what holds itself, by however many keys
+        raise _NoValue(ValueError, (), f"expected at most {_LEVELS_MAX} levels of lists and mappings, found more")
     if value is None or isinstance(value, (bool, float)):
         return json.dumps(value)
     if isinstance(value, str):
         return value if _PLAIN.fullmatch(value) else _quoted(value)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quoted(str(k))}: {_yaml_text(v, depth + 1)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{_quoted(str(k))}: {_yaml_text(v, (*keys, str(k)), depth + 1)}" for k, v in value.items()) + "}"
     if hasattr(value, "tolist"):  # a NumPy scalar or array
-        return _yaml_text(value.tolist(), depth)
+        return _yaml_text(value.tolist(), keys, depth)
     if isinstance(value, int):
         return str(int(value))
     if isinstance(value, (list, tuple, set, frozenset)):
-        items = sorted(value) if isinstance(value, (set, frozenset)) else value
-        return "[" + ", ".join(_yaml_text(v, depth + 1) for v in items) + "]"
+        texts = [_yaml_text(v, keys, depth + 1) for v in value]
+        if isinstance(value, (set, frozenset)):  # in one order: that of the values, where they have one
+            try:
+                texts = [_yaml_text(v, keys, depth + 1) for v in sorted(value)]
+            except TypeError:
+                texts.sort()
+        return "[" + ", ".join(texts) + "]"
     if isinstance(value, os.PathLike):
-        return _yaml_text(os.fspath(value), depth)
-    raise TypeError(f"expected text, a number, a list or a mapping, found {type(value).__name__}")
+        return _yaml_text(os.fspath(value), keys, depth)
+    raise _NoValue(TypeError, keys, f"expected text, a number, a list or a mapping, found {type(value).__name__}")
 
 
 def _pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
@@ -74,7 +97,7 @@ def _pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
             if isinstance(text, str):
                 require_utf8(f"--set {shown(key)}", text)
     # Text is taken as the command line takes it after `--set key=`: it may be a list such as "[1, 2]".
-    return [(key, value if isinstance(value, str) else yaml_text(value)) for key, value in overrides.items()]
+    return [(key, value if isinstance(value, str) else yaml_text(value, key)) for key, value in overrides.items()]
 
 
 class _Values(NamedTuple):
@@ -152,7 +175,7 @@ class Scenario:
             self._file, self._text, pairs = source._file, source._text, source._overrides + pairs
             self._values = source._values
         elif isinstance(source, Mapping):
-            self._file, self._text = "scenario", yaml_text(source)
+            self._file, self._text = "scenario", yaml_text(source, "scenario")
         else:
             self._file = _core.find_scenario(file_name(source, "scenario", "a file, the name of a scenario, a mapping or a Scenario"))
             content = _core.read_document(self._file)  # once, since a pipe has it once; copies are made from it
@@ -332,6 +355,7 @@ def hardware(profile: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, A
     >>> hardware("cx5-roce-25g")["link"]["rate"]
     '25Gbps'
     """
+    yaml_text(profile, "profile")  # what it is not, is told by the argument's name
     scenario = Scenario({"hardware": profile, "topology": {"nodes": 2}, "workload": {"kind": "barrier"}})
     values: dict[str, Any] = scenario.to_dict()["hardware"]
     return values

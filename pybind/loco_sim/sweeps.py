@@ -12,6 +12,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Mapping, Union
 
 from . import __version__, _core
+from ._keys import require_path
 from ._optional import need
 from ._parquet import ParquetFile
 from ._pools import OnPool, Pool, PoolBroken
@@ -119,6 +120,7 @@ def planned_rows(what: What, parameters: Parameters | None = None, *, metrics: M
         points, reads = _scenarios(what, parameters, overrides, seeds, samples, sample_seed)
     file = None
     if out is not None:
+        require_path("out", out)
         require_other_file(out, reads)
         kind = ParquetFile if os.path.splitext(os.fsdecode(out))[1] == ".parquet" else RowFile
         file = kind(out, [p.head for p in points], resume=resume, for_spreadsheets=for_spreadsheets,

@@ -39,7 +39,7 @@ def custom_topology(graph: Any, hosts: Sequence[Hashable] | None = None) -> dict
     found: list[tuple[Hashable, Hashable, Mapping[str, Any]]] = []
     for cable in cables:
         if not _is_cable(cable):
-            raise ValueError(f"expected a cable such as (a, b) or (a, b, {{...}}), found {cable!r}")
+            raise ValueError(f"graph: expected a cable such as (a, b) or (a, b, {{...}}), found {cable!r}")
         a, b = cable[0], cable[1]
         options = dict(cable[2]) if len(cable) == 3 else {}
         unknown = [k for k in options if k not in _OPTIONS]

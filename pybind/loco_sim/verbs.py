@@ -45,6 +45,11 @@ if TYPE_CHECKING:
 __all__ = ["Access", "AsyncEvent", "Completion", "CompletionQueue", "Machine", "MemoryRegion", "QueuePair", "Race", "Races", "Request",
            "Run", "SharedReceiveQueue", "Thread", "VerbsError", "races"]
 
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
+
+
 (_NOW, _COMPUTE, _LOAD, _STORE, _FENCE, _POST_SEND, _POST_RECV, _POST_SRQ_RECV, _POLL_CQ, _WAIT_CQ, _WAIT_FOR_CHANGE,
  _LOAD_FLAG, _COMPARE_SWAP, _SRQ_LIMIT, _MODIFY_QP, _ASYNC_EVENT) = (
     _core.VERBS_CALLS[name] for name in ("now", "compute", "load", "store", "fence", "post_send", "post_recv",

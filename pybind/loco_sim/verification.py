@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -116,11 +116,13 @@ def verify(program: str | os.PathLike[str], *, network: str = "unordered", fairn
             content = file.read(_FILE_BYTES_MAX + 1)
         if len(content) > _FILE_BYTES_MAX:
             raise InputError(f"{shown(name)}:1:1: expected at most {_FILE_BYTES_MAX} bytes, found more")
+    if not isinstance(replay_on, (str, os.PathLike, Iterable)):
+        raise TypeError(f"replay_on: expected a profile's name or file, a mapping, or several, found {replay_on!r}")
     profiles = [replay_on] if isinstance(replay_on, (str, os.PathLike, Mapping)) else replay_on
     out, words = _core.verify_program(content, name, {
         "network": network, "fairness": fairness, "engine": engine, "search_flushes": search_flushes, "where": where,
         "pending": pending, "max_seconds": max_seconds, "max_cpu_seconds": max_cpu_seconds, "max_memory": max_memory,
-        "replay_on": [yaml_text(one) for one in profiles]})
+        "replay_on": [yaml_text(one, "replay_on") for one in profiles]})
     report = json.loads(out)
     flushes = report["flushes"]
     return Verification(

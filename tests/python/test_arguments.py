@@ -146,6 +146,46 @@ def test_of_paths(barrier, value):
         refused(lambda: call(value), argument)
 
 
+@pytest.mark.parametrize("argument, values", [
+    ("hardware", [3, None, []]), ("overrides", [3, None, "x", {1: 2}]), ("environment", [3, None, {"A": 1}, {1: "a"}]),
+    ("trace", [3, []]), ("timeout", ["1", [], -1, 0]), ("check", [3, None]), ("every_packet", [3, None])])
+def test_of_exec(argument, values):
+    for value in values:
+        refused(lambda: ls.exec(["true"], hosts=1, **{argument: value}), argument)
+
+
+def test_of_the_programs_of_exec():
+    for value in (3, None, object(), {1: 2}, b"x", 2.5, [], [None], [["true"]]):
+        refused(lambda: ls.exec(value), "programs")
+        refused(lambda: ls.exec(["true"], value), "programs")
+    refused(ls.exec, "programs")
+    refused(lambda: ls.exec("true", "true"), "programs")  # whose characters are no words
+
+
+@pytest.mark.parametrize("value", [object(), b"x", {"a": object()}, [object()], {1, object()}], ids=type)
+def test_values_that_yaml_has_no_words_for(barrier, value):
+    """Which key or argument has them is said."""
+    refused(lambda: ls.run(barrier, overrides={"topology.nodes": value}), "topology.nodes")
+    refused(lambda: ls.run({**barrier, "topology": {"nodes": value}}), "scenario.topology.nodes")
+    refused(lambda: ls.exec(["true"], overrides={"link.delay": value}), "link.delay")
+    for call, argument in ((ls.hardware, "profile"), (ls.fit, "hardware"), (lambda v: ls.perf("write_lat", hardware=v), "hardware"),
+                           (lambda v: ls.verify(SAFE, replay_on=[v]), "replay_on"),
+                           (lambda v: ls.litmus(TEST)[0].witness({"x": v}), "outcome.x")):
+        refused(lambda: call(value), argument)
+
+
+@pytest.mark.parametrize("value", [3, object(), [], b"x", {1: 2}], ids=type)
+def test_of_files_that_are_written_and_results(barrier, value):
+    if not isinstance(value, bytes):
+        for sweep in (ls.sweep, lambda *a, **o: list(ls.sweep_rows(*a, **o))):
+            refused(lambda: sweep(barrier, {"seed": [1]}, out=value), "out")
+        refused(lambda: ls.report(ls.run(barrier), value), "path")
+    refused(lambda: ls.report(value), "result")
+    if not isinstance(value, (bytes, list, dict)):
+        refused(lambda: ls.verify(SAFE, replay_on=value), "replay_on")
+        refused(lambda: ls.custom_topology([value]), "graph")
+
+
 def test_bytes_are_no_tests():
     refused(lambda: ls.litmus(b"name: t"), "tests")
     refused(lambda: ls.robust(b"name: t"), "tests")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pathlib
+import re
+
 import pytest
 
 import loco_sim as ls
@@ -63,3 +66,15 @@ def test_the_list_counts_as_read(tmp_path):
     path.write_text("source,destination,bytes,start\n0,1,8,0\n")
     scenario = ls.Scenario({**TWO_INTO_ONE, "workload": {"kind": "flows", "flows": str(path)}})
     assert ("flows", str(path)) in scenario.inputs  # what no command writes over
+
+
+def test_small_flows_behind_others_find_warm_caches():
+    """The table in docs/flows.md: how far below 1 slowdown is, and that caches alone make it so."""
+    page = (pathlib.Path(__file__).parents[2] / "docs/flows.md").read_text()
+    [cold] = re.findall(r"^\| smallest slowdown \| (.*) \|$", page, re.MULTILINE)
+    no_caches = {"base": "cx6-ib-hdr", "nic": {"context_entries": 0, "translation_entries": 0}}
+    for size, expected in zip(("256B", "1KiB", "64KiB", "1MiB"), map(float, cold.split(" | "))):
+        for hardware, least in (("cx6-ib-hdr", expected), (no_caches, 1)):
+            flows = ls.run({"hardware": hardware, "topology": {"kind": "star", "nodes": 8}, "check": [], "workload": {
+                "kind": "flows", "pattern": "random", "arrivals": "poisson", "load": 50, "count": 400, "size": size}}).flows
+            assert flows["slowdown"].min() == pytest.approx(least, abs=0.0006), (size, hardware)

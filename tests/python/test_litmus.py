@@ -134,7 +134,10 @@ def test_numbers_that_mean_nothing_are_refused(number):
     ({"max_seconds": "1"}, TypeError, "max_seconds: expected a number of seconds from 0 on, found '1'"),
     ({"runs": 2**64}, ValueError, "runs: expected an integer from 1 to 1099511627776, found 18446744073709551616"),
     ({"loop_bound": 2**31}, ValueError, "loop_bound: expected an integer from 0 to 2147483647, found 2147483648"),
-    ({"engine": 5}, TypeError, "engine: expected one of declarative, explore, sample, all, found 5"),
+    ({"engine": 5}, TypeError, "engine: expected one of declarative, explore, sample, found 5"),
+    ({"engine": "all"}, ValueError, "engine: expected one of declarative, explore, sample, found 'all'"),
+    ({"flip": "x"}, ValueError, "flip: expected a cell of the stamp order, A1 to P16, found "),
+    ({"variants": ["x"]}, ValueError, "variants: expected transitive-barriers, "),
     ({"model": 5}, TypeError, "model: expected text, found 5"),
     ({"hardware": {"base": "model-weak"}}, TypeError, "hardware: expected text, found {'base'"),
 ])

@@ -16,6 +16,9 @@ def result(barrier):
     return ls.run(barrier)
 
 
+SENT = {f"payload sent ({unit}/s)": size for unit, size in (("b", 1), ("kb", 1e3), ("Mb", 1e6), ("Gb", 1e9))}
+
+
 def lines(ax):
     return [line for line in ax.get_lines() if len(line.get_xdata())]
 
@@ -156,6 +159,67 @@ def test_execution_graph_of_a_cycle(broken):
         ls.plot.execution_graph(ls.run({**broken, "faults": []}).verdict)
 
 
+def test_arrows_end_at_the_boxes():
+    """However wide a box is: below it an arrow's head would not be seen."""
+    witness = ls.litmus("""
+name: t
+model: rdmawait
+locations: {a_location_with_a_long_name: {node: 2}, another_one_whose_name_is_long: {node: 1}}
+threads:
+  - {node: 1, code: "put(a_location_with_a_long_name, 1) as d; wait(d); a = another_one_whose_name_is_long"}
+  - {node: 2, code: "put(another_one_whose_name_is_long, 1) as e; wait(e); b = a_location_with_a_long_name"}
+""")[0].witness({"a": 0, "b": 0})
+    ax = ls.plot.execution_graph(witness)
+    ax.figure.canvas.draw()
+    boxes = [t.get_bbox_patch().get_window_extent() for t in ax.texts if t.get_text()]
+    arrows = [t.arrow_patch for t in ax.texts if getattr(t, "arrow_patch", None)]
+    assert len(arrows) == len(witness.edges) and max(box.width for box in boxes) > 150
+    for (a, b, *_), arrow in zip(witness.edges, arrows):
+        paths, _ = arrow._get_path_in_displaycoord()
+        [tip] = [path.vertices[1] for path in paths[1:]]  # the line, and the head
+        for box in (boxes[a], boxes[b]):
+            assert not box.padded(-2).contains(*tip)
+        assert boxes[b].padded(12).contains(*tip)
+
+
+def test_units_suit_what_is_shown(barrier):
+    import types
+
+    bytes_of = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+    run = ls.run({**barrier, "series": {"interval": "1us"}})
+    for largest, unit in ((700, "B"), (20_000, "kB"), (23_000_000, "MB"), (2**33, "GB")):
+        queued = np.zeros_like(run.series.queued_bytes)
+        queued[1:, 0] = largest
+        series = types.SimpleNamespace(links=run.series.links, queued_bytes=queued, times_ps=run.series.times_ps,
+                                       interval_ps=run.series.interval_ps)
+        ax = ls.plot._over_time.axes_for(None, "queue_occupancy")
+        ls.plot._over_time._lines(series, ax, None, queued * 1.0, queued.max(axis=0) * 1.0, ls.plot._over_time._WAITING,
+                                  "nothing", "the {} longest queues", most=True)
+        assert ax.get_ylabel() == f"waiting for the port ({unit})"
+        assert max(lines(ax)[0].get_ydata()) == pytest.approx(largest / bytes_of[unit])
+    rates = {"operations/s": 1, "thousand operations/s": 1e3, "million operations/s": 1e6}
+    seen = set()
+    for delay in ("1ns", "1us", "100us", "1ms"):
+        slow = ls.run({**barrier, "fabric": {"link": {"delay": delay}}})
+        ax = ls.plot.throughput_over_time(slow)
+        shown = max(max(line.get_ydata()) for line in lines(ax))
+        most = max(slow.throughput_series(max(1, slow.simulated_ps // 100))[1])
+        assert shown * rates[ax.get_ylabel()] == pytest.approx(most) and (shown >= 1 or ax.get_ylabel() == "operations/s")
+        seen.add(ax.get_ylabel())
+    assert len(seen) > 1
+
+
+def test_pictures_of_some_links_say_of_how_many():
+    busy = ls.run({"topology": {"kind": "star", "nodes": 16}, "workload": {"kind": "traffic", "pattern": "all_to_all"},
+                   "series": {"interval": "1us"}, "check": []})
+    assert len(busy.series.links) == 32
+    assert ls.plot.link_utilisation(busy).get_title() == "the 24 busiest of 32 links"
+    assert ls.plot.link_utilisation(busy, links=busy.series.links).get_title() == ""
+    few = ls.run({"topology": {"kind": "star", "nodes": 4}, "workload": {"kind": "traffic", "pattern": "all_to_all"},
+                  "series": {"interval": "1us"}, "check": []})
+    assert ls.plot.link_utilisation(few).get_title() == ""
+
+
 def test_link_utilisation_adds_up(result):
     ax = ls.plot.link_utilisation(result, bins=50)
     events = result.trace.subevents
@@ -168,7 +232,7 @@ def test_link_utilisation_adds_up(result):
     for line in lines(ax):
         x, y = line.get_data()
         assert len(x) == 51 and y[-1] == y[-2], "the last bin is as wide as the others"
-        bits += y[:-1].sum() * (x[1] - x[0]) * unit * 1e-12 * 1e9
+        bits += y[:-1].sum() * (x[1] - x[0]) * unit * 1e-12 * SENT[ax.get_ylabel()]
     assert bits == pytest.approx(64 * words, rel=1e-6)
     share = ls.plot.link_utilisation(result, rate_bps=25e9)
     assert "%" in share.get_ylabel() and max(line.get_ydata().max() for line in lines(share)) < 100
@@ -180,8 +244,9 @@ def test_no_node_sends_more_than_its_link_carries(size):
     """A message of many packets is sent over all of the time that it takes."""
     run = ls.run({"name": "long", "hardware": "cx5-roce-25g", "topology": {"kind": "star", "nodes": 2},
                   "workload": {"kind": "traffic", "pattern": "incast", "size": size}, "trace": {"level": "packets"}})
-    [line] = lines(ls.plot.link_utilisation(run.trace, bins=20))
-    assert 0 < max(line.get_ydata()) < 25
+    ax = ls.plot.link_utilisation(run.trace, bins=20)
+    [line] = lines(ax)
+    assert 0 < max(line.get_ydata()) * SENT[ax.get_ylabel()] < 25e9
 
 
 def test_payload_is_sent_by_who_has_it():
@@ -356,15 +421,22 @@ def test_what_many_nodes_do_is_a_row_each(barrier):
     [image] = ls.plot.link_utilisation(many).get_images()
     left, right = image.get_extent()[:2]
     unit = {"simulated time (us)": 1e6, "simulated time (ns)": 1e3}[image.axes.get_xlabel()]
-    assert image.get_array().sum() * (right - left) / 100 * unit * 1e-12 * 1e9 == pytest.approx(64 * words, rel=1e-6)
+    assert image.get_array().sum() * (right - left) / 100 * unit * 1e-12 * SENT[image.colorbar.ax.get_ylabel()] == pytest.approx(64 * words, rel=1e-6)
 
 
 def test_a_sequence_chart_has_as_many_nodes_as_can_be_told_apart(barrier):
     many = ls.run({**barrier, "topology": {"kind": "star", "nodes": 24}, "workload": {"kind": "barrier", "iterations": 1}})
     ax = ls.plot.sequence_chart(many)
-    assert len(ax.get_xticks()) <= 8 and ax.figure.get_size_inches()[0] <= 6
+    assert len([t for t in ax.get_xticklabels() if t.get_text() != "..."]) <= 8 and ax.figure.get_size_inches()[0] <= 6
     ax = ls.plot.sequence_chart(many, nodes=[3, 20])
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["node 3", "node 20"]
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["node 3", "...", "node 20"]
+    for nodes, shown in (([3, 4, 7, 8], "3 4 ... 7 8"), ([8, 7, 4], "8 7 ... 4"), ([5, 4, 6], "5 4 6"), (range(8), "0 1 2 3 4 5 6 7")):
+        ticks = ls.plot.sequence_chart(many, nodes=nodes).get_xticklabels()
+        assert " ".join(t.get_text().removeprefix("node ") for t in ticks) == shown
+    names = [t.get_text() for t in ls.plot.sequence_chart(many).get_xticklabels()]
+    taken = [int(name) for name in names if name != "..."]
+    apart = sum(b - a > 1 for a, b in zip([-1, *taken], [*taken, 24]))
+    assert apart and names.count("...") == apart, "nodes are left out at the ends, too"
     with pytest.raises(ValueError, match="nodes: expected 23 or less, found 24"):
         ls.plot.sequence_chart(many, nodes=[24])
 

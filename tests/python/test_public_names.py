@@ -39,6 +39,13 @@ def names_used():
                 yield node.arg
 
 
+def test_modules_show_their_public_names_only():
+    for module in (ls, ls.plot, ls.verbs, ls.errors):
+        shown = {name for name in dir(module) if not name.startswith("__")}
+        modules = {"errors", "plot", "verbs"} if module is ls else set()
+        assert shown == {name for name in module.__all__ if not name.startswith("__")} | modules, module
+
+
 def test_every_public_name_is_used_in_a_test():
     used = set(names_used())
     assert [written for written, name, _ in public_names() if name not in used] == []

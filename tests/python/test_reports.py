@@ -125,7 +125,7 @@ def test_not_a_result(tmp_path):
     for name in ("x.json", "y.json"):
         with pytest.raises(ValueError, match="expected"):
             ls.report(tmp_path / name)
-    with pytest.raises(ValueError, match="expected the JSON of one run, found list"):
+    with pytest.raises(ValueError, match="result: expected a Result, .* the JSON of one run or its file, found list"):
         ls.report([])
 
 

@@ -83,6 +83,8 @@ def test_values_of_no_type_that_a_row_takes_are_refused(call, first):
     for keyword, _, expected, *_ in CALLS[call]():
         if keyword in names or keyword in ("replay_on", "hardware", "statements", "rules"):  # YAML of any value, lists
             continue
+        if (call, keyword) == (ls.litmus, "engine"):
+            expected = expected.removesuffix(", all")  # the command's, which gives several results a test
         with pytest.raises(ls.InputError) as error:
             call(*first, **{keyword: object})
         assert isinstance(error.value, TypeError), keyword

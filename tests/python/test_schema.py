@@ -176,7 +176,7 @@ def test_hardware_files_have_a_schema():
 
 def test_litmus_files_have_a_schema():
     validator = jsonschema.Draft7Validator(json.loads((ROOT / "docs/litmus.schema.json").read_text()))
-    for file in sorted((ROOT / "tests/litmus").rglob("*.yaml")):
+    for file in sorted([*(ROOT / "tests/litmus").rglob("*.yaml"), *(ROOT / "scenarios/museum").glob("*.yml")]):
         for document in yaml.safe_load_all(file.read_text()):
             if document is not None:
                 assert validator.is_valid(document), (file.name, document.get("name"), next(validator.iter_errors(document)).message)
@@ -188,10 +188,22 @@ def test_litmus_files_have_a_schema():
             ls.litmus(json.dumps(wrong))
 
 
-@pytest.mark.parametrize("folder, schema", [("scenarios", "scenario"), ("hardware", "hardware"), ("tests/litmus", "litmus")])
-def test_editors_find_the_schema_of_each_file(folder, schema):
-    for file in sorted((ROOT / folder).rglob("*.yaml")):
+def test_schemas_have_names():
+    for file in (ROOT / "docs").glob("*.schema.json"):
+        assert json.loads(file.read_text())["$id"] == f"urn:loco-sim:{file.name.removesuffix('.schema.json')}"
+
+
+@pytest.mark.parametrize("folder, kind, schema", [
+    ("scenarios", "yaml", "scenario"), ("scenarios", "yml", "litmus"), ("hardware", "yaml", "hardware"),
+    ("tests/litmus", "yaml", "litmus")])
+def test_editors_find_the_schema_of_each_file(folder, kind, schema):
+    files = sorted((ROOT / folder).rglob(f"*.{kind}"))
+    assert files
+    for file in files:
         [found] = re.findall(r"^# yaml-language-server: \$schema=(.*)$", file.read_text(), re.MULTILINE)
         assert (file.parent / found).resolve() == ROOT / f"docs/{schema}.schema.json", file
     settings = json.loads((ROOT / ".vscode/settings.json").read_text())
     assert all((ROOT / path).exists() for path in settings["yaml.schemas"])
+    patterns = settings["yaml.schemas"][f"docs/{schema}.schema.json"]
+    covered = {file for pattern in ([patterns] if isinstance(patterns, str) else patterns) for file in ROOT.glob(pattern)}
+    assert set(files) <= covered

@@ -95,7 +95,7 @@ def test_plots(result):
     for ax in (ax, ls.plot.queue_occupancy(result, links=["s0-h0"]), ls.plot.throughput_over_time(result)):
         assert ax.get_ylim()[0] == 0 and ax.get_ylim()[1] >= max(line.get_ydata().max() for line in ax.get_lines())
     assert [line.get_label() for line in ls.plot.link_utilisation(result, links="s0-h0").get_lines()] == ["s0-h0"]
-    assert ls.plot.queue_occupancy(result, links=["s0-h0"]).get_ylabel() == "waiting for the port (kB)"
+    assert ls.plot.queue_occupancy(result, links=["s0-h0"]).get_ylabel() == "waiting for the port (MB)"
     with pytest.raises(KeyError, match="s0-h0"):
         ls.plot.queue_occupancy(result, links=["h0-h1"])
     for plot in (ls.plot.link_utilisation, ls.plot.queue_occupancy):

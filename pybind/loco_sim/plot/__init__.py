@@ -14,3 +14,7 @@ from ._times import latency_cdf, latency_percentiles, throughput
 
 __all__ = ["execution_graph", "latency_cdf", "latency_percentiles", "link_utilisation", "queue_occupancy",
            "sequence_chart", "slowdown", "throughput", "throughput_over_time"]
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -44,6 +44,16 @@ def unit_on(ax: Axes, ps: float) -> tuple[float, str]:
     return found
 
 
+def size_on(ax: Axes, largest: float, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
+    """The unit of what these axes show the size of, chosen like that of times: of `units`, greatest first, the first that
+    the largest value reaches, else the last."""
+    kept = ax.__dict__
+    if not ax.get_lines() or "_loco_sim_size" not in kept:
+        kept["_loco_sim_size"] = next((unit for unit in units if largest >= unit[0]), units[-1])
+    found: tuple[float, str] = kept["_loco_sim_size"]
+    return found
+
+
 def from_zero(ax: Axes) -> None:
     """The vertical axis begins at 0 and holds all that is drawn: called after drawing, since limits that are set stay. What
     is drawn on the same axes later moves the upper one again."""

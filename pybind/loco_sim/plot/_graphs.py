@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
+from .._optional import need
 from ..litmus_tests import Explanation
 from ..outcome import Outcome
 from ..trace import Trace
@@ -35,6 +36,21 @@ def _first_nodes(transfers: list[Transfer]) -> list[int]:
     return sorted(found)
 
 
+def _columns(nodes: Sequence[int], count: int, *, ends: bool) -> tuple[dict[int, int], list[int]]:
+    """The column of each node, and columns that stand for nodes left out: between two that are shown, and with `ends`
+    before the first and behind the last."""
+    place: dict[int, int] = {}
+    gaps: list[int] = []
+    before = -1 if ends else None
+    for node in [*nodes, *([count] if ends else [])]:
+        if before is not None and any(i not in nodes for i in range(min(before, node) + 1, max(before, node))):
+            gaps.append(len(place) + len(gaps))
+        before = node
+        if node < count:
+            place[node] = len(place) + len(gaps)
+    return place, gaps
+
+
 def sequence_chart(trace: Trace | Outcome, ax: Axes | None = None, *, start_ps: int = 0, limit: int = 60,
                    nodes: Sequence[int] | None = None) -> Axes:
     """Message-sequence chart: a line for each node, time going down, an arrow for each remote operation from where the
@@ -44,17 +60,21 @@ def sequence_chart(trace: Trace | Outcome, ax: Axes | None = None, *, start_ps: 
         start_ps: leave out what began earlier.
         limit: draw at most that many operations.
         nodes: draw only these, and what is between them; by default all, of more than eight those that take part first.
+            Where nodes are left out an ellipsis stands for them.
     """
     limit = at_least("limit", limit, 1)
     if not isinstance(start_ps, Real):
         raise wrong("start_ps", "picoseconds", start_ps)
     trace = trace_of(trace)
     transfers = sorted((t for t in transfers_of(trace) if t.start >= start_ps), key=lambda t: t.start)
+    ends = nodes is None
     if nodes is None:
         nodes = range(trace.nodes) if trace.nodes <= _NODES_MAX else _first_nodes(transfers)
-    place = {at_least("nodes", node, 0, most=trace.nodes - 1): i for i, node in enumerate(nodes)}
+    nodes = list(dict.fromkeys(at_least("nodes", node, 0, most=trace.nodes - 1) for node in nodes))
+    place, gaps = _columns(nodes, trace.nodes, ends=ends)
+    columns = len(place) + len(gaps)
     transfers = [t for t in transfers if t.local in place and t.peer in place][:limit]
-    ax = axes_for(ax, "sequence_chart", figsize=(min(5.2, 1.6 + 1.2 * len(place)), 2 + 0.09 * len(transfers)))
+    ax = axes_for(ax, "sequence_chart", figsize=(min(5.2, 1.6 + 1.2 * columns), 2 + 0.09 * len(transfers)))
     span = max((t.end for t in transfers), default=1) - (transfers[0].start if transfers else 0)
     unit, unit_name = unit_for(span or 1)
     for node in place.values():
@@ -71,9 +91,12 @@ def sequence_chart(trace: Trace | Outcome, ax: Axes | None = None, *, start_ps: 
     for kind, colour in (("put", COLOURS[0]), ("get", COLOURS[1])):
         if any(t.kind == kind for t in transfers):
             ax.plot([], [], color=colour, label=kind)
-    ax.set_xlim(-0.5, len(place) - 0.5)
+    for gap in gaps:
+        ax.axvline(gap, color="#bbbbbb", linewidth=1, linestyle=(0, (1, 6)), zorder=0)
+    ax.set_xlim(-0.5, columns - 0.5)
     few = len(place) <= 5
-    ax.set_xticks(range(len(place)), [f"node {n}" if few else str(n) for n in place])
+    names = {**{column: f"node {n}" if few else str(n) for n, column in place.items()}, **dict.fromkeys(gaps, "...")}
+    ax.set_xticks(sorted(names), [names[column] for column in sorted(names)])
     if not few:
         ax.set_xlabel("node")
         ax.xaxis.set_label_position("top")
@@ -84,6 +107,22 @@ def sequence_chart(trace: Trace | Outcome, ax: Axes | None = None, *, start_ps: 
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False)
     ax.set_ylabel(f"simulated time ({unit_name})")
     return ax
+
+
+def _placing(boxes: Sequence[Any]) -> Any:
+    """What is drawn before all else and gives the boxes of texts their size, which arrows end at: by itself a text does that
+    when it is drawn, and the arrows lie below."""
+    artist = need("matplotlib.artist", "plot.execution_graph()")
+
+    class Placing(artist.Artist):  # type: ignore[name-defined, misc]
+        def draw(self, renderer: Any) -> None:
+            for box in boxes:
+                box.update_bbox_position_size(renderer)
+
+    placing = Placing()
+    placing.set_zorder(0)
+    placing.set_in_layout(False)
+    return placing
 
 
 def _graph_of(subject: Explanation | Verdict | Violation) -> tuple[str, list[tuple[int, str]], list[tuple[int, int, str, bool]]]:
@@ -125,6 +164,12 @@ def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None 
         places.append((columns[thread], -depth[thread]))
         depth[thread] += 1
     ax = axes_for(ax, "execution_graph", figsize=(2.6 * max(2, len(columns)), 1.2 + 0.75 * max(depth.values(), default=1)))
+    boxes = []
+    for (x, y), (_, label) in zip(places, nodes):
+        boxes.append(ax.text(x, y, plain(label), ha="center", va="center", fontsize=7, family="monospace", wrap=True,
+                             bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "#999999"}))
+        boxes[-1].set_zorder(4)  # above the arrows, which are drawn first
+    ax.add_artist(_placing(boxes))
     seen: set[str] = set()
     pairs: dict[tuple[int, int], int] = {}
     for a, b, relation, bold in edges:
@@ -136,14 +181,12 @@ def execution_graph(subject: Explanation | Verdict | Violation, ax: Axes | None 
         bend = (0.0 if adjacent else 0.35 if same_column else 0.12) + 0.15 * repeated
         ax.annotate("", xy=places[b], xytext=places[a],
                     arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2 if bold else 1,
-                                "alpha": 1 if bold else 0.6, "shrinkA": 16, "shrinkB": 16,
+                                "alpha": 1 if bold else 0.6, "shrinkA": 1, "shrinkB": 2,
+                                "patchA": boxes[a].get_bbox_patch(), "patchB": boxes[b].get_bbox_patch(),
                                 "connectionstyle": f"arc3,rad={bend}"})
         if relation not in seen:
             seen.add(relation)
             ax.plot([], [], color=colour, label=relation)
-    for (x, y), (_, label) in zip(places, nodes):
-        ax.text(x, y, plain(label), ha="center", va="center", fontsize=7, family="monospace", wrap=True,
-                bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": "#999999"})
     ax.set_xlim(-0.6, len(columns) - 0.4)
     ax.set_ylim(-max(depth.values(), default=1) + 0.4, 0.6)
     ax.set_xticks(range(len(columns)), [f"thread {t}" for t in columns])

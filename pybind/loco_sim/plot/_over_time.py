@@ -10,7 +10,7 @@ from ..measured import Series
 from ..outcome import Outcome
 from ..trace import Trace
 from ..units import at_least, duration_ps
-from ._canvas import COLOURS, axes_for, colours_on, from_zero, heat, legend_above, nothing, plain, unit_on, wrong
+from ._canvas import COLOURS, axes_for, colours_on, from_zero, heat, legend_above, nothing, plain, size_on, unit_on, wrong
 from ._transfers import Transfer, trace_of, transfers_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 _LINES_MAX = 3  # more than these lie over each other: a row each in colours
 _LINKS_MAX = 24  # of a picture, the busiest
 _COLUMNS_MAX = 200
+
+_SHARE = ((1.0, "link busy (%)"),)
+_WAITING = tuple((size, f"waiting for the port ({name})") for size, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")))
+_RATE = ((1e6, "million operations/s"), (1e3, "thousand operations/s"), (1.0, "operations/s"))
+_SENT = tuple((size, f"payload sent ({name}/s)") for size, name in ((1e9, "Gb"), (1e6, "Mb"), (1e3, "kb"), (1.0, "b")))
+_SENT_SHARE = ((1.0, "payload sent (% of the link)"),)
+Units = Sequence[tuple[float, str]]
 
 
 def _binned(starts: np.ndarray[Any, Any], ends: np.ndarray[Any, Any], weights: np.ndarray[Any, Any],
@@ -88,18 +95,23 @@ def _stairs(ax: Axes, times: np.ndarray[Any, Any], values: np.ndarray[Any, Any],
 
 
 def _lines(series: Series, ax: Axes, links: str | Sequence[str] | None, values: np.ndarray[Any, Any],
-           weight: np.ndarray[Any, Any], label: str, *, most: bool = False) -> None:
+           weight: np.ndarray[Any, Any], units: Units, idle: str, heaviest: str, *, most: bool = False) -> None:
     """A line for each chosen link, of many a row: `values` has a row for each look, or for each interval between two, and
-    a column for each link."""
+    a column for each link. `idle` is said where there is nothing; `heaviest` are those that are shown of too many."""
     unit = _over_time(ax, max(1, float(series.times_ps[-1])) if len(series.times_ps) else 1)
     times = series.times_ps if len(values) else series.times_ps[:0]
     chosen = _chosen(series, links, weight)
+    size, label = size_on(ax, float(values[:, chosen].max()) if len(values) and chosen else 0, units)
+    values = values / size
+    if links is None and (some := int((weight > 0).sum())) > len(chosen):
+        ax.set_title(f"{heaviest.format(len(chosen))} of {some}, of {len(series.links)} links in all"
+                     if some < len(series.links) else f"{heaviest.format(len(chosen))} of {some} links", fontsize="medium")
     if len(chosen) > _LINES_MAX and not ax.get_lines():
         end = times[0] + series.interval_ps * len(values)
         heat(ax, [series.links[i] for i in chosen], _reduced(values[:, chosen].T, most=most), times[0] / unit, end / unit, label)
         return
     if not chosen and not ax.get_lines():
-        return nothing(ax, "no link was busy" if label.startswith("link busy") else "nothing waited for a port")
+        return nothing(ax, idle)
     for i in chosen:
         _stairs(ax, times / unit, values[:, i], label=series.links[i])
     ax.set_ylabel(label)
@@ -145,17 +157,20 @@ def throughput_over_time(result: Outcome, ax: Axes | None = None, *, bucket: int
     unit = _over_time(ax, result.simulated_ps)
     kinds = [name for name, times in result.operations.items() if len(times)]
     if len(kinds) > 1 and not ax.get_lines():
-        rows = [result.throughput_series(length, name)[1] / 1e6 for name in kinds]
+        rows = [result.throughput_series(length, name)[1] for name in kinds]
         count = max(1, *map(len, rows))
         values = numpy.stack([numpy.pad(row, (0, count - len(row))) for row in rows])
-        heat(ax, kinds, _reduced(values, most=False), 0, count * length / unit, "million operations/s")
+        values = _reduced(values, most=False)
+        size, label = size_on(ax, float(values.max()), _RATE)
+        heat(ax, kinds, values / size, 0, count * length / unit, label)
         return ax
-    for name, colour in zip(result.operations, colours_on(ax, len(result.operations))):
-        _, rates = result.throughput_series(length, name)
+    found = {name: result.throughput_series(length, name)[1] for name in result.operations}
+    size, label = size_on(ax, max((float(rates.max()) for rates in found.values() if len(rates)), default=0), _RATE)
+    for (name, rates), colour in zip(found.items(), colours_on(ax, len(found))):
         edges = numpy.arange(len(rates) + 1 if len(rates) else 0) * length
-        _stairs(ax, edges / unit, rates / 1e6, label=plain(name), color=colour)
+        _stairs(ax, edges / unit, rates / size, label=plain(name), color=colour)
     from_zero(ax)
-    ax.set_ylabel("million operations/s")
+    ax.set_ylabel(label)
     legend_above(ax)
     return ax
 
@@ -167,7 +182,7 @@ def link_utilisation(subject: Trace | Outcome | Series, ax: Axes | None = None, 
     With a `Series` (or a Result that has one: ``series: {interval: 1us}`` in the scenario): for which share of each
     interval a link was sending, headers, ACKs and all; of the busiest links unless `links` names some.
 
-    Else from the trace: payload that each node sends to others, in Gb/s, or with `rate_bps` as a share of that rate. The
+    Else from the trace: payload that each node sends to others, in bits a second, or with `rate_bps` as a share of that rate. The
     words of a remote operation count as sent, evenly, between the first read at one end and the last arrival at the other.
     Headers, ACKs and requests are not in it, so this is a lower bound of the load of the link.
     """
@@ -179,7 +194,7 @@ def link_utilisation(subject: Trace | Outcome | Series, ax: Axes | None = None, 
     ax = axes_for(ax, "link_utilisation")
     if (series := _series_of(subject)) is not None:
         shares = series.utilisation
-        _lines(series, ax, links, 100 * shares, shares.sum(axis=0), "link busy (%)")
+        _lines(series, ax, links, 100 * shares, shares.sum(axis=0), _SHARE, "no link was busy", "the {} busiest")
     else:
         _refuse_links(links)
         _payload_sent(_trace_of(subject), ax, rate_bps, bins)
@@ -193,13 +208,15 @@ def _payload_sent(trace: Trace, ax: Axes, rate_bps: float | None, bins: int) -> 
     end = max((max(t.arrive, t.start + 1) for t in transfers), default=1)
     edges = numpy.linspace(0, end, bins + 1)
     unit = _over_time(ax, end)
-    scale = 1e12 / (edges[1] - edges[0]) / (rate_bps if rate_bps else 1e9) * (100 if rate_bps else 1)
+    scale = 1e12 / (edges[1] - edges[0]) / (rate_bps if rate_bps else 1) * (100 if rate_bps else 1)
     found = {}
     for node, mine in _by_node(transfers, lambda t: t.local if t.kind == "put" else t.peer):
         bits = _binned(numpy.array([t.start for t in mine], float), numpy.array([t.arrive for t in mine], float),
                        numpy.array([64.0 * t.words for t in mine]), edges)
         found[node] = bits * scale
-    _of_nodes(ax, edges / unit, found, "payload sent (% of the link)" if rate_bps else "payload sent (Gb/s)")
+    size, label = size_on(ax, max((float(values.max()) for values in found.values()), default=0),
+                          _SENT_SHARE if rate_bps else _SENT)
+    _of_nodes(ax, edges / unit, {node: values / size for node, values in found.items()}, label)
 
 
 def _by_node(transfers: list[Transfer], node_of: Callable[[Transfer], int]) -> list[tuple[int, list[Transfer]]]:
@@ -223,9 +240,9 @@ def queue_occupancy(subject: Trace | Outcome | Series, ax: Axes | None = None, *
 
     ax = axes_for(ax, "queue_occupancy")
     if (series := _series_of(subject)) is not None:
-        queued = series.queued_bytes / 1e3
+        queued = series.queued_bytes * 1.0  # which may be negated
         _lines(series, ax, links, queued, queued.max(axis=0) if len(queued) else numpy.zeros(0),
-               "waiting for the port (kB)", most=True)
+               _WAITING, "nothing waited for a port", "the {} longest queues", most=True)
     else:
         _refuse_links(links)
         _under_way(_trace_of(subject), ax)

@@ -24,11 +24,64 @@ def shell(text, *arguments, cwd=None):
 
 
 @pytest.mark.parametrize("arguments", [["fmt", "--foo"], ["fmt", "--check", "x"], ["test", "--foo"], ["asan", "x"], ["tsan", "x"],
-                                       ["build", "x"], ["install", "a", "b"], ["nothing"]])
+                                       ["build", "x"], ["install", "a", "b"], ["uninstall", "--foo"], ["nothing"]])
 def test_unknown_arguments_are_refused_before_anything_happens(root, arguments):
     done = dev(root, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines()[-1].startswith("dev: ") and "unknown" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("command", "test asan tsan fmt build install uninstall docs".split())
+def test_help_is_no_argument_of_a_command(root, command):
+    for arguments in ([command, "--help"], [command, "-h"], [command, "x", "--help"]):
+        done = dev(root, *arguments)
+        assert (done.returncode, done.stderr) == (0, "") and done.stdout.startswith("usage: ./dev")
+
+
+INSTALL = """
+release=$1/build logs=$1/log verbose=0 prefix=$2
+say() { printf 'dev: %s\\n' "$*" >&2; }
+die() { say "$*"; exit 2; }
+build_package() { mkdir -p "$release"; }
+quietly() { shift 2; "$@"; }
+put() { mkdir -p "${1%/*}"; touch "$1"; printf "$separator%s" "$1" >>"$manifest"; separator='\\n'; }
+cmake() {  # as CMake does it: no end of line at the end of a list, folders that nothing is in
+  local component=$4 separator= manifest=$release/install_manifest_$4.txt
+  rm -f "$manifest"
+  if [[ $component == program ]]; then
+    put "$prefix/bin/loco-sim"
+    put "$prefix/share/loco-sim/scenarios/quickstart.yaml"
+    mkdir -p "$prefix/share/loco-sim/scenarios/nothing"
+  else
+    put "$prefix/include/loco-sim/loco.hpp"
+    put "$prefix/lib/loco-sim/exec/ssh"
+    put "$prefix/lib/loco-sim/libloco_sim_text.a"
+  fi
+}
+"""
+
+
+def test_uninstalling_leaves_what_was_there_before(root, tmp_path):
+    text = INSTALL + functions(root, "folders_below", "run_install", "run_uninstall")
+    prefix = tmp_path / "a prefix"
+    for folder in ("bin", "lib", "share/man"):  # some are empty, as in /usr/local
+        (prefix / folder).mkdir(parents=True)
+    (prefix / "lib/mine").touch()
+    before = sorted(prefix.rglob("*"))
+    for times in (1, 2):  # a second installation finds the folders of the first
+        for _ in range(times):
+            done = shell(text + '\nrun_install "$2"', tmp_path, prefix)
+            assert done.returncode == 0, done.stderr
+        assert (prefix / "lib/loco-sim/exec/ssh").exists()
+        done = shell(text + '\nrun_uninstall "$2"', tmp_path, prefix)
+        assert (done.returncode, done.stdout) == (0, "") and "nothing of loco-sim is left" in done.stderr, done.stderr
+        assert sorted(prefix.rglob("*")) == before
+
+    shell(text + '\nrun_install "$2"', tmp_path, prefix)
+    (prefix / "share/loco-sim/scenarios/mine.yaml").touch()
+    assert shell(text + '\nrun_uninstall "$2"', tmp_path, prefix).returncode == 0
+    assert {*prefix.rglob("*")} - {*before} == {prefix / f"share/loco-sim{rest}" for rest in
+                                                ("", "/scenarios", "/scenarios/mine.yaml")}
 
 
 def test_simgrid_is_asked_for_by_what_needs_it(root, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import subprocess
 
 import pytest
 
@@ -29,3 +30,24 @@ def test_scenario(loco_sim, scenario):
     if faulty:
         clean = loco_sim("run", scenario, "--set", "faults=[]")
         assert clean.returncode == 0, clean.stdout
+
+
+@pytest.mark.parametrize("part, component, place", [("loco_sim/cli", "program", "share/loco-sim"),
+                                                    ("pybind", "python", "loco_sim/data")])
+def test_what_scenarios_and_commands_read_is_installed(program, tmp_path, part, component, place):
+    release = pathlib.Path(program).resolve().parent.parent
+    if not (release / part / "cmake_install.cmake").exists():
+        pytest.skip("the program is not in a build tree with this part")
+    subprocess.run(["cmake", f"-DCMAKE_INSTALL_COMPONENT={component}", f"-DCMAKE_INSTALL_PREFIX={tmp_path}", "-P",
+                    release / part / "cmake_install.cmake"], check=True, capture_output=True, timeout=120)
+    for folder in ("hardware", "scenarios"):
+        there = {path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if path.is_file()}
+        # pages, what draws pictures, and what is compared with are of the source tree
+        needed = {path for path in there if path.suffix not in (".md", ".py", ".pyc", ".c")}
+        installed = tmp_path / place
+        assert {path.relative_to(installed) for path in (installed / folder).rglob("*") if path.is_file()} == needed
+        assert not [path for path in (installed / folder).rglob("*") if path.is_dir() and not any(path.iterdir())]
+    for name in ("traffic/flows", "traffic/congestion_control", "gallery/congestion_control"):
+        done = subprocess.run([program, "validate", installed / f"scenarios/{name}.yaml"], capture_output=True, text=True,
+                              timeout=60)
+        assert done.returncode == 0, done.stderr

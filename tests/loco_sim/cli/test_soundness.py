@@ -1,6 +1,7 @@
 """loco-sim soundness: the libraries hold, the mistakes of the LOCO paper's Appendix D are found with a small client."""
 
 import json
+import re
 
 import pytest
 
@@ -45,7 +46,22 @@ def test_a_counterexample_is_a_litmus_test(loco_sim, tmp_path):
 def test_a_limit_is_told(loco_sim):
     done = loco_sim("soundness", "--library", "sv", "--max-clients", 10)
     assert done.returncode == 0
-    assert "stopped early" in done.stdout
+    assert done.stdout.endswith("but the search stopped early: after 10 clients (--max-clients)\n")
+    done = loco_sim("soundness", "--library", "msw", "--calls", 4, "--max-seconds", 0.01)
+    assert done.stdout.endswith("but the search stopped early: after 0.01 s (--max-seconds)\n")
+
+
+def test_clients_with_too_many_executions_are_told(loco_sim):
+    few = ("soundness", "bal", "--calls", 1, "--promises")
+    done = loco_sim(*few, "--max-executions", 2)
+    assert done.returncode == 0
+    found = re.search(r"stopped early: of (\d+) client\(s\) no more than 2 executions were looked at "
+                      r"\(--max-executions; 0: all\)\n$", done.stdout)
+    as_json = json.loads(loco_sim(*few, "--max-executions", 2, "--json").stdout)
+    assert not as_json["complete"] and int(found[1]) == as_json["clients_cut"] > 0
+    assert "locally sound: all promises are kept" in loco_sim(*few, "--max-executions", 0).stdout
+    without = loco_sim("soundness", "bal", "--calls", 1, "--max-executions", 2)
+    assert without.returncode == 2 and "--promises" in without.stderr
 
 
 def test_bad_arguments(loco_sim):

@@ -483,6 +483,13 @@ TEST_CASE("options that do not fit are refused, and those that would do nothing"
   refused({.test = Test::write_lat, .queue_pairs = 2});
   refused({.test = Test::write_bw, .queue_pairs = 2, .threads = 3});
   refused({.test = Test::write_bw, .depth = 4, .post_list = 5});
+  constexpr std::uint32_t kMost = perf::kQueueEntriesMax;  // beyond it, gigabytes of work requests
+  refused({.test = Test::send_bw, .size = 8, .iterations = 1, .rx_depth = kMost + 1});
+  refused({.test = Test::send_bw, .size = 8, .iterations = 1, .queue_pairs = 3, .rx_depth = kMost / 3 + 1});
+  refused({.test = Test::write_bw, .size = 8, .iterations = 1, .depth = kMost + 1});
+  refused({.test = Test::write_bw, .size = 8, .iterations = 1, .queue_pairs = 2, .depth = kMost, .post_list = kMost});
+  refused({.test = Test::dma_read_bw, .size = 8, .iterations = 1, .depth = kMost + 1});
+  CHECK_NOTHROW(perf::run({.test = Test::write_bw, .profile = stages(), .size = 8, .iterations = 1, .depth = kMost}));
   refused({.test = Test::write_lat, .inline_max = 221});
   refused({.test = Test::atomic_lat, .size = 16});
   refused({.test = Test::read_lat, .connection = nic::QpType::uc});
