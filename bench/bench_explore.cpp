@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "loco_sim/explore/explore.hpp"
-#include "model/litmus/implementations.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/implementations/implementations.hpp"
+#include "model/litmus/language/parser.hpp"
 
 using namespace loco;
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/search/search.hpp"
 
 namespace {
 

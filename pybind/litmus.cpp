@@ -1,5 +1,5 @@
 // Litmus tests: programs as opaque handles, results as the JSON of docs/litmus-format.md, explanations as tuples.
-#include "model/litmus/litmus.hpp"
+#include "model/litmus/answers/litmus.hpp"
 
 #include <chrono>
 #include <map>
@@ -13,9 +13,9 @@
 #include "loco_sim/commands/litmus.hpp"
 #include "loco_sim/commands/robust.hpp"
 #include "loco_sim/explore/engines.hpp"
-#include "model/litmus/command.hpp"
-#include "model/litmus/robust_text.hpp"
-#include "model/litmus/variants.hpp"
+#include "model/litmus/answers/command.hpp"
+#include "model/litmus/answers/robust_text.hpp"
+#include "model/litmus/models/variants.hpp"
 #include "pybind/arguments.hpp"
 #include "pybind/interruption.hpp"
 

@@ -12,7 +12,7 @@
 #include "loco_sim/scenario/hardware.hpp"
 #include "loco_sim/scenario/scenario.hpp"
 #include "loco_sim/scenario/schema.hpp"
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/rule_set.hpp"
 #include "nic_model/profile_options.hpp"
 #include "text/file.hpp"
 #include "text/input_error.hpp"

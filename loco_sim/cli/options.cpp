@@ -10,7 +10,7 @@
 #include "loco_sim/cli/rows.hpp"
 #include "loco_sim/cli/usage.hpp"
 #include "loco_sim/commands/rows.hpp"
-#include "model/litmus/statements.hpp"
+#include "model/litmus/language/statements.hpp"
 
 namespace loco::cli {
 

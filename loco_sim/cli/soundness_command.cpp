@@ -7,7 +7,7 @@
 
 #include "loco_sim/cli/commands.hpp"
 #include "loco_sim/cli/output.hpp"
-#include "model/litmus/soundness.hpp"
+#include "model/litmus/implementations/soundness.hpp"
 
 namespace loco::cli {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "loco_sim/scenario/hardware.hpp"
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/rule_set.hpp"
 
 namespace loco::cli {
 

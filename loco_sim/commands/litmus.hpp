@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "loco_sim/commands/rows.hpp"
-#include "model/litmus/command.hpp"
+#include "model/litmus/answers/command.hpp"
 
 namespace loco::commands {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "loco_sim/commands/rows.hpp"
-#include "model/litmus/robust.hpp"
+#include "model/litmus/answers/robust.hpp"
 #include "verify/network.hpp"
 
 namespace loco::commands {

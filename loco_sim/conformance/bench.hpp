@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "loco_sim/libibverbs/device.hpp"
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 
 namespace loco::conformance {
 

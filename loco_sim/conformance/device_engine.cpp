@@ -4,7 +4,7 @@
 #include <map>
 
 #include "loco_sim/conformance/bench.hpp"
-#include "model/litmus/implementations.hpp"
+#include "model/litmus/implementations/implementations.hpp"
 
 namespace loco::conformance {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "loco_sim/libibverbs/device.hpp"
-#include "model/litmus/command.hpp"
+#include "model/litmus/answers/command.hpp"
 
 namespace loco::conformance {
 

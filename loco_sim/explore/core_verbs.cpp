@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "model/litmus/assembler.hpp"
+#include "model/litmus/implementations/assembler.hpp"
 
 namespace loco::explore {
 

@@ -15,7 +15,7 @@
 // Words are atomic on this hardware, so non-atomic accesses are atomic here.
 #pragma once
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 #include "nic_model/profile.hpp"
 
 namespace loco::explore {

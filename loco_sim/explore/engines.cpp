@@ -11,7 +11,7 @@
 #include "loco_sim/explore/queues.hpp"
 #include "loco_sim/explore/ruled_out.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "model/litmus/implementations.hpp"
+#include "model/litmus/implementations/implementations.hpp"
 #include "model/verbs/check.hpp"
 #include "text/words.hpp"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "model/litmus/command.hpp"
+#include "model/litmus/answers/command.hpp"
 
 namespace loco::explore {
 

@@ -10,9 +10,9 @@
 // order: a subevent before one of them is before the last, and a subevent after the last is after all.
 #pragma once
 
-#include "model/litmus/axioms.hpp"
-#include "model/litmus/program.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/language/program.hpp"
+#include "model/litmus/models/axioms.hpp"
+#include "model/litmus/search/search.hpp"
 
 namespace loco::explore {
 

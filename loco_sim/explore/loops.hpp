@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 
 namespace loco::explore {
 

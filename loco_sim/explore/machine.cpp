@@ -7,9 +7,9 @@
 
 #include "loco_sim/explore/interpreter.hpp"
 #include "loco_sim/explore/recording.hpp"
-#include "model/litmus/implementations.hpp"
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/implementations/implementations.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "nic_model/delivery/transports.hpp"
 #include "text/input_error.hpp"
 

@@ -15,7 +15,7 @@
 #include "loco_sim/explore/loops.hpp"
 #include "loco_sim/explore/queues.hpp"
 #include "loco_sim/explore/sharing.hpp"
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 #include "nic_model/system.hpp"
 #include "trace/trace.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 #include "nic_model/system.hpp"
 
 namespace loco::explore {

@@ -14,7 +14,7 @@
 
 #include <vector>
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 
 namespace loco::explore {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/search/search.hpp"
 
 namespace loco::networks {
 

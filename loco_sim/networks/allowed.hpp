@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model/litmus/program.hpp"
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/program.hpp"
+#include "model/litmus/language/rule_set.hpp"
 
 namespace loco::networks {
 

@@ -20,7 +20,7 @@
 
 #include "loco_sim/networks/observe.hpp"
 #include "model/corerma/generate.hpp"
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/rule_set.hpp"
 
 namespace loco::networks {
 

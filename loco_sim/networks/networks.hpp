@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fabric/config.hpp"
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/rule_set.hpp"
 #include "nic_model/profile.hpp"
 
 namespace loco::networks {

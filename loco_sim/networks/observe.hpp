@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 #include "nic_model/profile.hpp"
 
 namespace loco::networks {

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "model/litmus/assembler.hpp"
+#include "model/litmus/implementations/assembler.hpp"
 
 namespace loco::replay {
 

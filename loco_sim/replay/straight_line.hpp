@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 #include "verify/program.hpp"
 #include "verify/schedule.hpp"
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "model/corerma/program.hpp"
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/rule_set.hpp"
 
 namespace loco::model::corerma {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/corerma/generate.hpp"
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 
 namespace loco::model::corerma {
 
@@ -15,7 +15,7 @@ namespace loco::model::corerma {
 /// u1, ...; constants as in candidate_values.hpp. `model` is what `rules` are called.
 [[nodiscard]] std::string bare_document(const Test& test, RuleSet rules);
 
-/// The same, parsed.
+/// What the parser makes of it, without the text between; but for places in it.
 [[nodiscard]] litmus::Program to_litmus(const Test& test, RuleSet rules);
 
 /// A test as a document with its expected outcome.

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/litmus/litmus.hpp"
+#include "model/litmus/answers/litmus.hpp"
 #include "text/input_error.hpp"
 
 namespace {

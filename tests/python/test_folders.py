@@ -48,16 +48,20 @@ def test_an_upward_include_is_found() -> None:
     assert forbidden("loco_sim/loco", '#include "trace/call_info.hpp"\n#include "trace/trace.hpp"\n') == ["trace/trace.hpp"]
 
 
-# ---- the wings of LOCO (loco_sim/loco/README.md) ------------------------------------------------------------------
+# ---- the wings of LOCO (loco_sim/loco/README.md) and of litmus tests (model/litmus/README.md) ---------------------
 
 LOCO = "loco_sim/loco"
-WINGS = ["memory", "operations", "membership", "objects", "locks", "store"]  # each may know those before it
+LITMUS = "model/litmus"
+WINGS = {  # each may know those before it
+    LOCO: ["memory", "operations", "membership", "objects", "locks", "store"],
+    LITMUS: ["language", "skeletons", "models", "search", "answers", "implementations"],
+}
 
 
-def above(wing: str, text: str) -> list[str]:
+def above(house: str, wing: str, text: str) -> list[str]:
     """What a file of a wing includes of wings that are built on it."""
-    later = WINGS[WINGS.index(wing) + 1 :]
-    targets = re.findall(rf'^#include "{LOCO}/([^"]+)"', text, re.MULTILINE)
+    later = WINGS[house][WINGS[house].index(wing) + 1 :]
+    targets = re.findall(rf'^#include "{house}/([^"]+)"', text, re.MULTILINE)
     return [target for target in targets if target.split("/")[0] in later]
 
 
@@ -86,12 +90,15 @@ def on_a_circle(arrows: dict[str, set[str]]) -> set[str]:
 def test_no_wing_knows_one_above_it() -> None:
     found = {
         str(file.relative_to(ROOT)): up
-        for wing in WINGS
-        for file in sorted((ROOT / LOCO / wing).rglob("*.[ch]pp"))
-        if (up := above(wing, file.read_text()))
+        for house, wings in WINGS.items()
+        for wing in wings
+        for file in sorted((ROOT / house / wing).rglob("*.[ch]pp"))
+        if (up := above(house, wing, file.read_text()))
     }
     assert not found
-    assert above("memory", f'#include "{LOCO}/operations/fence.hpp"\n') == ["operations/fence.hpp"]
+    assert above(LOCO, "memory", f'#include "{LOCO}/operations/fence.hpp"\n') == ["operations/fence.hpp"]
+    for house, wings in WINGS.items():
+        assert {path.parent.name for path in (ROOT / house).rglob("*.[ch]pp")} <= {*wings, Path(house).name}
 
 
 def test_loco_has_no_circle() -> None:

@@ -2,7 +2,7 @@
 // only (paths.cpp).
 #include <algorithm>
 
-#include "model/litmus/axioms.hpp"
+#include "model/litmus/models/axioms.hpp"
 
 namespace loco::model::litmus {
 

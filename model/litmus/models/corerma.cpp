@@ -6,7 +6,7 @@
 // R1 is read with r != w2: an erw is ordered before later writes, not before itself.
 #include <algorithm>
 
-#include "model/litmus/axioms.hpp"
+#include "model/litmus/models/axioms.hpp"
 
 namespace loco::model::litmus {
 namespace {

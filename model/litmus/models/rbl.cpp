@@ -1,7 +1,7 @@
 // rbl-consistency, ring buffers: LOCO paper, Definitions 5.1 and 5.2, and the weaker variant of Section 5.1.
 #include <algorithm>
 
-#include "model/litmus/axioms.hpp"
+#include "model/litmus/models/axioms.hpp"
 
 namespace loco::model::litmus {
 namespace {

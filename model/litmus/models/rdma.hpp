@@ -1,7 +1,7 @@
 // Relations shared by rdmawait, rdmatso and msw (LOCO paper, Appendix G.2).
 #pragma once
 
-#include "model/litmus/axioms.hpp"
+#include "model/litmus/models/axioms.hpp"
 
 namespace loco::model::litmus {
 

@@ -1,5 +1,5 @@
 // sv-consistency, shared variables: LOCO paper, Section 3.4 and Definition 3.8.
-#include "model/litmus/axioms.hpp"
+#include "model/litmus/models/axioms.hpp"
 
 namespace loco::model::litmus {
 

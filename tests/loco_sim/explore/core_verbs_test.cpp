@@ -9,8 +9,8 @@
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/scenario/hardware.hpp"
 #include "model/corerma/document.hpp"
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/in_order.hpp"
-#include "model/litmus/implementations.hpp"
-#include "model/litmus/litmus.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/implementations/implementations.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;

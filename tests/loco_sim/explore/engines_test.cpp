@@ -10,8 +10,8 @@
 
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/ruled_out.hpp"
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "loco_sim/explore/explore.hpp"
-#include "model/litmus/axioms.hpp"
-#include "model/litmus/parser.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/language/parser.hpp"
+#include "model/litmus/models/axioms.hpp"
+#include "model/litmus/search/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;

@@ -9,8 +9,8 @@
 
 #include "loco_sim/explore/ruled_out.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "model/litmus/implementations.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/implementations/implementations.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "text/shown.hpp"
 
 using namespace loco;

@@ -6,8 +6,8 @@
 
 #include "loco_sim/explore/explore.hpp"
 #include "loco_sim/explore/in_order.hpp"
-#include "model/litmus/implementations.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/implementations/implementations.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/random_program.hpp"
 #include "tests/model/litmus/reference.hpp"

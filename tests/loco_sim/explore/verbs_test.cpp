@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "loco_sim/explore/explore.hpp"
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "model/verbs/check.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"

@@ -12,8 +12,8 @@
 
 #include "loco_sim/networks/networks.hpp"
 #include "loco_sim/scenario/hardware.hpp"
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco;

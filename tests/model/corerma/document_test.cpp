@@ -1,8 +1,12 @@
 // Generated tests as litmus documents: what they say is so.
 #include "model/corerma/document.hpp"
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/corerma/conversion.hpp"
 #include "tests/model/corerma/naive.hpp"
@@ -47,6 +51,22 @@ std::vector<litmus::Outcome> naive(const Test& test, RuleSet rules, const litmus
   }
   std::sort(outcomes.begin(), outcomes.end());
   return outcomes;
+}
+
+auto fields(const litmus::Instruction& i) {
+  return std::tuple(i.op, i.library, i.atomic, i.target, i.location, i.source, i.operand, i.operand2, i.expr2, i.node,
+                    i.object, i.work_id, i.jump, i.nodes, i.text);
+}
+auto fields(const litmus::Location& l) {
+  return std::tuple(l.name, l.kind, l.node, l.init, l.fresh, l.tuple_size, l.relaxed, l.device);
+}
+auto fields(const litmus::Register& r) { return std::tuple(r.name, r.temporary); }
+auto fields(const litmus::Observable& o) { return std::tuple(o.name, o.thread, o.reg, o.location, o.node, o.cells); }
+auto fields(const litmus::Expr& e) { return std::tuple(e.op, e.constant, e.reg, e.lhs, e.rhs); }
+
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::ranges::equal(a, b, [](const T& x, const T& y) { return fields(x) == fields(y); });
 }
 
 /// Tests compared under all of the rule sets.
@@ -155,4 +175,32 @@ TEST_CASE("outcomes under random sets of rules", "[.long]") {
     sets.push_back(rules);
   }
   CHECK(compare(some_tests(400, 7), sets) >= 200);
+}
+
+TEST_CASE("a program is made as the parser makes it of the document") {
+  std::set<litmus::Op> seen;
+  for (const Test& test : some_tests(400, 9)) {
+    const litmus::Program made = to_litmus(test, litmus::kCoreRma);
+    const std::string text = bare_document(test, litmus::kCoreRma);
+    const litmus::Program parsed = litmus::parse_text(text, test.name).front();
+    INFO(text);
+    REQUIRE(std::tuple(made.name, made.model, made.file, made.nodes) ==
+            std::tuple(parsed.name, parsed.model, parsed.file, parsed.nodes));
+    REQUIRE(same(made.locations, parsed.locations));
+    REQUIRE(same(made.observables, parsed.observables));
+    REQUIRE(made.threads.size() == parsed.threads.size());
+    for (std::size_t t = 0; t < made.threads.size(); ++t) {
+      REQUIRE(made.threads[t].node == parsed.threads[t].node);
+      REQUIRE(same(made.threads[t].registers, parsed.threads[t].registers));
+      REQUIRE(same(made.threads[t].code, parsed.threads[t].code));
+      for (std::size_t i = 0; i < made.threads[t].code.size(); ++i) {
+        const litmus::Instruction &a = made.threads[t].code[i], &b = parsed.threads[t].code[i];
+        seen.insert(a.op);
+        REQUIRE((a.expr == litmus::kNone) == (b.expr == litmus::kNone));
+        if (a.expr != litmus::kNone)  // the parser numbers some that nothing uses
+          REQUIRE(fields(litmus::at(made.exprs, a.expr)) == fields(litmus::at(parsed.exprs, b.expr)));
+      }
+    }
+  }
+  CHECK(seen.size() == kKinds);
 }

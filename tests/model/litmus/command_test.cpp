@@ -1,5 +1,5 @@
 // The command behind `loco-sim litmus`: output formats, verdicts, exit status, other engines.
-#include "model/litmus/command.hpp"
+#include "model/litmus/answers/command.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "model/litmus/variants.hpp"
+#include "model/litmus/models/variants.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model::litmus;

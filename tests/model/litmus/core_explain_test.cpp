@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
+#include "model/litmus/search/search.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model::litmus;

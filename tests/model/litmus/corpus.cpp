@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/litmus/parser.hpp"
+#include "model/litmus/language/parser.hpp"
 
 namespace loco::model::litmus::test {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/litmus/program.hpp"
+#include "model/litmus/language/program.hpp"
 
 namespace loco::model::litmus::test {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/search/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/reference.hpp"
 

@@ -1,8 +1,8 @@
 // Witnesses and forbidding cycles.
 #include <algorithm>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
 

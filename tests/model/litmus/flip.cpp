@@ -1,6 +1,6 @@
 #include "tests/model/litmus/flip.hpp"
 
-#include "model/litmus/litmus.hpp"
+#include "model/litmus/answers/litmus.hpp"
 
 namespace loco::model::litmus::test {
 namespace {

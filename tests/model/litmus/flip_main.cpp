@@ -3,7 +3,7 @@
 #include <exception>
 #include <string_view>
 
-#include "model/litmus/parser.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/model/litmus/corpus.hpp"
 #include "tests/model/litmus/flip.hpp"
 #include "text/shown.hpp"

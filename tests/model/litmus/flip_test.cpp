@@ -5,8 +5,8 @@
 #include <cctype>
 #include <map>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/variants.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/models/variants.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
 #include "tests/model/litmus/random_program.hpp"

@@ -1,13 +1,13 @@
 // herd's files: the families of x86 tests have x86-TSO's verdicts (Sewell et al., "x86-TSO", CACM 53(7), 2010; Alglave,
 // Maranget, Tautschnig, "Herding cats", TOPLAS 36(2), 2014, names of families), and what is written is read again.
-#include "model/litmus/herd.hpp"
+#include "model/litmus/language/herd.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model::litmus;

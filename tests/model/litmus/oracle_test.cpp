@@ -2,8 +2,8 @@
 // those from s to t.
 #include <cstdlib>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/variants.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/models/variants.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/random_program.hpp"
 #include "tests/model/litmus/reference.hpp"

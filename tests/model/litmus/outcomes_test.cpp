@@ -1,13 +1,13 @@
 // Packed sets of outcomes against std::set, and the limits of a search that fills one.
-#include "model/litmus/outcomes.hpp"
+#include "model/litmus/search/outcomes.hpp"
 
 #include <algorithm>
 #include <set>
 #include <sstream>
 #include <string>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model::litmus;
@@ -158,7 +158,8 @@ threads:
   CHECK(counted.outcomes == all.outcomes);
   CHECK_THAT(counted.notes.front(),
              loco::test::contains_text("executions were counted up to 6; the outcomes are complete"));
-  for (o.executions_max = 1; o.executions_max < 6; ++o.executions_max) {  // what may be incomplete is not said to be both
+  for (o.executions_max = 1; o.executions_max < 6;
+       ++o.executions_max) {  // what may be incomplete is not said to be both
     const Result limited = enumerate(p, o);
     INFO(o.executions_max << " executions, " << limited.outcomes.size() << " outcomes");
     std::string notes;

@@ -1,7 +1,7 @@
 // Litmus documents: what is read, and where mistakes are.
-#include "model/litmus/parser.hpp"
+#include "model/litmus/language/parser.hpp"
 
-#include "model/litmus/search.hpp"
+#include "model/litmus/search/search.hpp"
 #include "tests/catch.hpp"
 #include "text/input_error.hpp"
 

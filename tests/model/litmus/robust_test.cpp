@@ -1,12 +1,12 @@
 // Robustness: the examples of docs/robustness.md, and verdicts against enumerations of all traces written apart.
-#include "model/litmus/robust.hpp"
+#include "model/litmus/answers/robust.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
-#include "model/litmus/robust_text.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/answers/robust_text.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/random_program.hpp"
 #include "tests/model/litmus/reference.hpp"

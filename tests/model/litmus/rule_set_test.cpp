@@ -1,8 +1,8 @@
 // Rule sets: composed, named, printed, and what a set without a rule allows.
-#include "model/litmus/rule_set.hpp"
+#include "model/litmus/language/rule_set.hpp"
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
 #include "tests/catch.hpp"
 
 using namespace loco::model::litmus;

@@ -1,11 +1,11 @@
 // Bounded soundness: the libraries as they are pass, the two historic bugs of Appendix D are found.
-#include "model/litmus/soundness.hpp"
+#include "model/litmus/implementations/soundness.hpp"
 
 #include <algorithm>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
+#include "model/litmus/search/search.hpp"
 #include "sim/rng.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/random_program.hpp"

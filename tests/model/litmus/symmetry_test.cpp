@@ -1,12 +1,12 @@
 // Searching one execution of each orbit gives the same outcomes, and counts the same, as searching all.
-#include "model/litmus/symmetry.hpp"
+#include "model/litmus/search/symmetry.hpp"
 
 #include <array>
 #include <string>
 #include <vector>
 
-#include "model/litmus/parser.hpp"
-#include "model/litmus/search.hpp"
+#include "model/litmus/language/parser.hpp"
+#include "model/litmus/search/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
 #include "tests/model/litmus/random_program.hpp"
@@ -24,7 +24,9 @@ std::uint64_t compare(const Program& p, const std::string& model, bool every_wit
   options.every_witness = every_witness;
   options.executions_max = kFew;
   int asked = 0;
-  options.out_of_time = [&] { return ++asked > 20; };  // all outcomes are looked for first, however many steps that takes
+  options.out_of_time = [&] {
+    return ++asked > 20;
+  };  // all outcomes are looked for first, however many steps that takes
   if (const SearchResult few = search(p, m, options); few.stopped || few.uncounted || few.limited()) return 0;
   options.executions_max = 0;
   options.out_of_time = {};

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <string>
 
-#include "model/litmus/litmus.hpp"
-#include "model/litmus/parser.hpp"
-#include "model/litmus/search.hpp"
-#include "model/litmus/variants.hpp"
+#include "model/litmus/answers/litmus.hpp"
+#include "model/litmus/language/parser.hpp"
+#include "model/litmus/models/variants.hpp"
+#include "model/litmus/search/search.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/litmus/corpus.hpp"
 #include "tests/model/litmus/random_program.hpp"
