@@ -37,9 +37,14 @@ void apply(nic::HardwareProfile& profile, const Settings& settings, const std::s
   set_transport(profile, settings, prefix + "transport.");
 }
 
-/// The path of the profile, or empty if there is none.
-std::string find_profile(const std::string& name) {
-  if (name.find('/') != std::string::npos || name.ends_with(".yaml")) return name;
+/// The path of the profile, or empty if there is none. A file is looked for beside the one that names it, then in the
+/// working directory.
+std::string find_profile(const std::string& name, const text::Place& place) {
+  if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
+    std::error_code ignored;
+    const fs::path beside = fs::path(place.file.str()).parent_path() / name;
+    return place.line != 0 && fs::exists(beside, ignored) ? beside.string() : name;
+  }
   for (const std::string& directory : hardware_directories()) {
     std::error_code ignored;
     const fs::path candidate = fs::path(directory) / (name + ".yaml");
@@ -136,7 +141,7 @@ void require_every_field(const yaml::Node& profile, const nic::HardwareProfile& 
 
 /// `place` and `key` say where the profile is named.
 Hardware load(const std::string& name, const text::Place& place, const std::string& key, int depth) {
-  const std::string path = find_profile(name);
+  const std::string path = find_profile(name, place);
   if (path.empty()) {
     const std::vector<std::string> known = hardware_names();
     const std::string expected = known.empty() ? "a path: no profile was found" : text::one_of(known);

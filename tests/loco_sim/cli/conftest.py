@@ -25,9 +25,9 @@ def program():
 def loco_sim():
     """loco_sim(*arguments) -> CompletedProcess with text stdout and stderr."""
 
-    def call(*arguments, timeout=60):
+    def call(*arguments, timeout=60, cwd=ROOT):
         return subprocess.run(
-            [LOCO_SIM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=ROOT, check=False
+            [LOCO_SIM, *map(str, arguments)], capture_output=True, text=True, timeout=timeout, cwd=cwd, check=False
         )
 
     return call

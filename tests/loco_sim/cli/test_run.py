@@ -362,3 +362,20 @@ def test_strong_says_whether_a_fault_is_one_of_ordering(loco_sim, fault, verdict
     done = loco_sim("run", f"scenarios/faults/{fault}.yaml", "--strong")
     assert done.returncode == 1
     assert f"under strong ordering: {verdict}" in done.stdout
+
+
+def test_profiles_are_found_beside_the_file_that_names_them(loco_sim, tmp_path):
+    """As platforms and lists of sizes; then in the working directory, which `--set` means."""
+    below = tmp_path / "below"
+    (below / "deeper").mkdir(parents=True)
+    (below / "mine.yaml").write_text("base: deeper/first.yaml\nlink: {rate: 40Gbps}\n")
+    (below / "deeper/first.yaml").write_text("base: ./second.yaml\nnic: {qp_gap: 1us}\n")
+    (below / "deeper/second.yaml").write_text("base: cx5-roce-25g\n")
+    (below / "s.yaml").write_text("hardware: ./mine.yaml\nworkload: {kind: barrier, iterations: 1}\n")
+    done = loco_sim("run", str(below / "s.yaml"), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    there = loco_sim("run", str(below / "s.yaml"), "--set", "hardware=./mine.yaml", cwd=tmp_path)
+    assert there.returncode == 2 and 'hardware: expected a readable file, found "./mine.yaml"' in there.stderr
+    assert loco_sim("run", str(below / "s.yaml"), "--set", "hardware=below/mine.yaml", "--json", cwd=tmp_path).stdout == done.stdout
+    written = loco_sim("run", str(below / "s.yaml"), "--trace", str(below / "deeper/second.yaml"), cwd=tmp_path)
+    assert written.returncode == 2 and (below / "deeper/second.yaml").read_text() == "base: cx5-roce-25g\n"
