@@ -71,7 +71,6 @@ endfunction()
 # MACHINE, label "machine": the engine, the fabric and the NIC by themselves. ./dev test has these programs sanitized and
 # builds them in no other way (target loco_sim_machine_tests, no part of `all` with LOCO_SIM_MACHINE_APART); with --long and
 # in CI all are built both ways.
-# FIGURES, label "figures": it compares figures. Never sanitized, since others run the same code.
 # Test cases tagged [search] look through many seeds for an outcome, those tagged [figures] run long enough to compare
 # figures: these are not sanitized either.
 option(LOCO_SIM_MACHINE_APART "The machine's test programs, and tools of tests, are no part of `all`" OFF)
@@ -81,15 +80,8 @@ set(loco_sim_selected_tests "")
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize" OR CMAKE_BUILD_TYPE STREQUAL "Threads")
   set(loco_sim_selected_tests "~[search]~[figures]~[.]")  # hidden ones stay hidden
 endif()
-# loco_sim_test_tool(target) : a program that no test runs: built with --long and in CI
-function(loco_sim_test_tool target)
-  loco_sim_program_headers(${target} loco_sim_headers)
-  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ${LOCO_SIM_MACHINE_APART})
-  add_dependencies(loco_sim_tests ${target})
-endfunction()
-
 function(loco_sim_test name)
-  cmake_parse_arguments(ARG "LONG;FIGURES;THREADS;MACHINE" "SECONDS" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "LONG;THREADS;MACHINE" "SECONDS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   if(ARG_THREADS)  # inline functions are taken from what comes first: Catch2's do not tell the thread sanitizer what they do
     target_link_libraries(test_${name} PRIVATE loco_sim_options ${ARG_DEPENDS} Catch2::Catch2WithMain)
@@ -100,7 +92,7 @@ function(loco_sim_test name)
   target_precompile_headers(test_${name} REUSE_FROM loco_sim_test_headers)
   add_test(NAME ${name} COMMAND test_${name} ${loco_sim_selected_tests})
   set(labels "")
-  foreach(label FIGURES THREADS MACHINE)
+  foreach(label THREADS MACHINE)
     if(ARG_${label})
       string(TOLOWER ${label} label)
       list(APPEND labels ${label})
@@ -119,4 +111,11 @@ function(loco_sim_test name)
     add_dependencies(loco_sim_machine_tests test_${name})
     set_target_properties(test_${name} PROPERTIES EXCLUDE_FROM_ALL ${LOCO_SIM_MACHINE_APART})
   endif()
+endfunction()
+
+# loco_sim_test_tool(target) : a program that no test runs: built with --long and in CI
+function(loco_sim_test_tool target)
+  loco_sim_program_headers(${target} loco_sim_headers)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ${LOCO_SIM_MACHINE_APART})
+  add_dependencies(loco_sim_tests ${target})
 endfunction()

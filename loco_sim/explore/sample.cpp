@@ -16,15 +16,15 @@ SampleResult sample(const Machine& machine, std::uint64_t runs, std::uint64_t se
   SampleResult result;
   std::map<model::litmus::Outcome, std::uint64_t> seen;
   DrawnSchedule draw(machine, seed);
-  Seeker seeker(machine, seed, [&] {
+  const auto out_of_time = [&] {
     if (limits.poll) limits.poll();
     return deadline.over();
-  });
+  };
+  Seeker seeker(machine, seed, out_of_time);
   Trails trails;
   Configuration c = machine.initial();
   const Goal& goal = limits.goal;
-  for (; result.runs < runs && !result.reached && (result.runs == 0 || !deadline.over()); ++result.runs) {
-    if (limits.poll) limits.poll();
+  for (; result.runs < runs && !result.reached && (!out_of_time() || result.runs == 0); ++result.runs) {
     c = machine.initial();
     trails.clear();
     if (limits.ways) c.trails = &trails;

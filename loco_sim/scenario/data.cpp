@@ -73,4 +73,10 @@ std::string find_scenario(const std::string& path_or_name) {
                                        : fmt::format("did you mean the scenario {}?", text::one_of(alike)));
 }
 
+std::string find_beside(const std::string& by, const std::string& name) {
+  std::error_code ignored;
+  const fs::path beside = fs::path(by).parent_path() / name;
+  return fs::exists(beside, ignored) ? beside.string() : name;
+}
+
 }  // namespace loco::scenario

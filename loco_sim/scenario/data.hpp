@@ -1,4 +1,4 @@
-// The files that come with the simulator: their directories, and scenarios by name.
+// The files that come with the simulator, their directories and scenarios by name; files that other files name.
 #pragma once
 
 #include <string>
@@ -18,5 +18,8 @@ namespace loco::scenario {
 /// "flow" if only one folder has it). A file of that path takes precedence. Throws text::InputError if there is
 /// neither.
 [[nodiscard]] std::string find_scenario(const std::string& path_or_name);
+
+/// A file that the file `by` names: the one beside it if there is such a one, else the one in the working directory.
+[[nodiscard]] std::string find_beside(const std::string& by, const std::string& name);
 
 }  // namespace loco::scenario

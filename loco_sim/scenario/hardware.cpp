@@ -37,14 +37,10 @@ void apply(nic::HardwareProfile& profile, const Settings& settings, const std::s
   set_transport(profile, settings, prefix + "transport.");
 }
 
-/// The path of the profile, or empty if there is none. A file is looked for beside the one that names it, then in the
-/// working directory.
+/// The path of the profile, or empty if there is none.
 std::string find_profile(const std::string& name, const text::Place& place) {
-  if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
-    std::error_code ignored;
-    const fs::path beside = fs::path(place.file.str()).parent_path() / name;
-    return place.line != 0 && fs::exists(beside, ignored) ? beside.string() : name;
-  }
+  if (name.find('/') != std::string::npos || name.ends_with(".yaml"))
+    return place.line != 0 ? find_beside(place.file, name) : name;
   for (const std::string& directory : hardware_directories()) {
     std::error_code ignored;
     const fs::path candidate = fs::path(directory) / (name + ".yaml");

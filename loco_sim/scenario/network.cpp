@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <set>
@@ -16,6 +15,7 @@
 #include "fabric/flow/platform_file.hpp"
 #include "fabric/topology/kinds.hpp"
 #include "loco_sim/scenario/classes.hpp"
+#include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/failures.hpp"
 #include "loco_sim/scenario/hosts.hpp"
 #include "loco_sim/scenario/idle_options.hpp"
@@ -230,8 +230,7 @@ void read_cross_traffic(const yaml::Node& node, Scenario& out) {
 /// Sets a platform file in place of a topology. SimGrid counts its hosts.
 void apply_platform(const Value& platform, const Settings& settings, Scenario& out) {
   refuse_beside_platform(settings);
-  const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / platform.text;
-  const std::string path = std::filesystem::exists(beside) ? beside.string() : platform.text;
+  const std::string path = find_beside(out.file, platform.text);
   try {
     fabric::check_platform_file(path);
     const std::size_t hosts = fabric::platform_hosts(path).size();

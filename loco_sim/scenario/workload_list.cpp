@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "loco_sim/scenario/classes.hpp"
+#include "loco_sim/scenario/data.hpp"
 #include "loco_sim/scenario/network_parts.hpp"
 #include "loco_sim/scenario/transports.hpp"
 #include "loco_sim/workloads/kinds.hpp"
@@ -29,8 +30,7 @@ void read_parameter_file(const Settings& settings, const std::string& path, cons
   constexpr std::size_t kBytesMax = std::size_t{1} << 30U;
   const Value* const value = given(settings, path);
   if (value == nullptr) return;
-  const std::filesystem::path beside = std::filesystem::path(out.file).parent_path() / value->text;
-  const std::string file = std::filesystem::exists(beside) ? beside.string() : value->text;
+  const std::string file = find_beside(out.file, value->text);
   if (!std::filesystem::is_regular_file(file))
     throw text::InputError(
         value->place, path, "a file",

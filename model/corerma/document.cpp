@@ -76,20 +76,15 @@ litmus::Instruction instruction(const Statement& s) {
   return i;
 }
 
-/// The registers' values in the candidate, in the order of the program's observables; nothing if one depends on itself.
-std::optional<litmus::Outcome> outcome_of(const Program& program, const litmus::Program& parsed,
-                                          const ActionGraph& graph, const Witness& witness) {
+/// The registers' values in the candidate, in the order of to_litmus()'s observables; nothing if one depends on itself.
+std::optional<litmus::Outcome> outcome_of(const Program& program, const ActionGraph& graph, const Witness& witness) {
   const CandidateValues values(program, graph, witness);
-  litmus::Outcome outcome(parsed.observables.size(), 0);
-  int reg = 0;
+  litmus::Outcome outcome;
   for (int i = 0; i < program.count; ++i) {
     if (program.statement(i).kind != Kind::read) continue;
     const auto value = values.read(graph.first[index(i)]);
     if (!value) return std::nullopt;
-    const std::string name = "u" + number(reg++);
-    const auto o = std::find_if(parsed.observables.begin(), parsed.observables.end(),
-                                [&](const litmus::Observable& x) { return x.name == name; });
-    outcome[static_cast<std::size_t>(o - parsed.observables.begin())] = *value;
+    outcome.push_back(*value);
   }
   return outcome;
 }
@@ -154,7 +149,7 @@ Expectation expect(const Test& test, const GenerateOptions& options) {
   e.outcomes = litmus::enumerate(e.program, enumeration).outcomes.all();
   WitnessSearch search(options.rules, options.pivot, options.reads);
   const auto tells = [&](const Witness& w) {
-    const auto outcome = outcome_of(test.program, e.program, search.graph(), w);
+    const auto outcome = outcome_of(test.program, search.graph(), w);
     if (!outcome || std::binary_search(e.outcomes.begin(), e.outcomes.end(), *outcome)) return false;
     e.forbidden = outcome;
     return true;
